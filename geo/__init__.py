@@ -1,0 +1,1 @@
+"""Where: layers, measures, Sedona enrichment and proximity pairs, as Column and DataFrame functions."""

@@ -1,0 +1,1 @@
+"""How it flows: settings, Spark session, sources, stages, sinks, jobs, simulator and command line."""

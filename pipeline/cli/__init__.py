@@ -1,0 +1,48 @@
+"""The command `foresail`. Each subcommand lives in a file of its own, imported only when it is called."""
+
+import sys
+from importlib import import_module
+
+import click
+
+from pipeline.errors import PipelineError
+
+COMMANDS = {
+    "demo": "The main job on simulated data, with embedded defaults.",
+    "jars": "Fetch the jars that Spark needs, once.",
+}
+
+
+class LazyCommands(click.Group):
+    """Knows its commands by name; loads one when it is called, so that --help does not import Spark."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Every command, in the order of the line of data."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command of that name, or None."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"pipeline.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """The list of commands for --help, from the table above."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="foresail")
+def foresail() -> None:
+    """Foresail recognises and forecasts complex events in the tracks of vessels and vehicles, on Spark."""
+
+
+def main() -> None:
+    """Run the command; a fault the user can mend is one line and exit code 1."""
+    try:
+        foresail()
+    except PipelineError as error:
+        click.echo(f"foresail: {error}", err=True)
+        sys.exit(1)

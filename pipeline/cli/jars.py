@@ -1,0 +1,17 @@
+"""`foresail jars`: fill the jar cache, so that every later start works offline."""
+
+from pathlib import Path
+
+import click
+
+from pipeline.cli.options import settings_from
+from pipeline.jars import ALL_JARS, resolve
+
+
+@click.command()
+@click.option("--settings", "settings_file", type=click.Path(path_type=Path), help="A YAML file of settings.")
+def command(settings_file: Path | None) -> None:
+    """Fetch the jars of Sedona, Spark's Kafka connector and the Kafka broker into the cache, once."""
+    cache = settings_from(settings_file).jars.directory
+    for jar_set in ALL_JARS:
+        resolve(jar_set, cache, announce=lambda line: click.echo(f"foresail: {line}", err=True))

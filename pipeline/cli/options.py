@@ -1,0 +1,41 @@
+"""Options that many commands share, and what they turn into."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from pipeline.errors import SettingsError
+from pipeline.settings import Settings, read_settings
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def settings_options(command: Command) -> Command:
+    """Add --settings, --master and --conf; the command receives them as `settings_file`, `master`, `conf`."""
+    for option in (
+        click.option("--conf", multiple=True, metavar="KEY=VALUE", help="Further Spark configuration; repeatable."),
+        click.option("--master", help="Where Spark runs; local[2] when not given."),
+        click.option("--settings", "settings_file", type=click.Path(path_type=Path), help="A YAML file of settings."),
+    ):
+        command = option(command)
+    return command
+
+
+def settings_from(settings_file: Path | None, master: str | None = None, conf: tuple[str, ...] = ()) -> Settings:
+    """The settings that these options, the environment and the file give together."""
+    settings = read_settings(settings_file, options={"spark.master": master})
+    if not conf:
+        return settings
+    further = dict(_pair(entry) for entry in conf)
+    spark = settings.spark.model_copy(update={"conf": {**settings.spark.conf, **further}})
+    return settings.model_copy(update={"spark": spark})
+
+
+def _pair(entry: str) -> tuple[str, str]:
+    key, sign, value = entry.partition("=")
+    if not sign or not key.startswith("spark."):
+        msg = f"--conf {entry}: not a Spark setting. Write --conf spark.some.key=value."
+        raise SettingsError(msg)
+    return key, value

@@ -1,0 +1,146 @@
+"""Settings: one typed object, read once at the edge and passed in. No other module reads the environment.
+
+Precedence, from weak to strong: defaults, the YAML file, environment variables, command-line options.
+`FORESAIL_SPARK__MASTER=local[4]` sets `spark.master`; two underscores step into a section.
+"""
+
+import os
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pipeline.errors import SettingsError
+
+ENVIRONMENT_PREFIX = "FORESAIL_"
+FILE_VARIABLE = "FORESAIL_SETTINGS"
+
+
+def _cache_home() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
+
+class Section(BaseModel):
+    """A part of the settings; an unknown key is an error, not a surprise."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SparkSettings(Section):
+    """How Spark runs."""
+
+    master: str = Field("local[2]", description="Where Spark runs: local[N], local[*], spark://host:7077, yarn, ...")
+    driver_memory: str = Field("2g", description="Memory of the driver, which in local mode does all the work.")
+    shuffle_partitions: int | None = Field(
+        None, ge=1, description="Partitions after a shuffle; as many as the master has cores when not given."
+    )
+    arrow_batch_rows: int = Field(200_000, ge=1, description="Rows of one Arrow batch that crosses into Python.")
+    log_level: str = Field("ERROR", description="Least level of Spark's own log lines that are shown.")
+    ui: bool = Field(False, description="Serve Spark's web page while a job runs.")
+    conf: dict[str, str] = Field(default_factory=dict, description="Any further Spark configuration, key by key.")
+
+
+class JarSettings(Section):
+    """Where the jars of Spark's companions are kept."""
+
+    directory: Path = Field(
+        default_factory=lambda: _cache_home() / "foresail" / "jars", description="The cache, filled once, used offline."
+    )
+
+
+class KafkaSettings(Section):
+    """The broker that streams come from and go to, and the development broker of `foresail kafka`."""
+
+    bootstrap_servers: str | None = Field(None, description="host:port of the broker; none means no Kafka.")
+    port: int = Field(9092, ge=1, le=65535, description="Port of the development broker on the loopback address.")
+    directory: Path = Field(
+        default_factory=lambda: _cache_home() / "foresail" / "kafka", description="Data of the development broker."
+    )
+
+
+class Settings(Section):
+    """All that can be set."""
+
+    spark: SparkSettings = Field(default_factory=SparkSettings, description="How Spark runs.")
+    jars: JarSettings = Field(default_factory=JarSettings, description="Where the jars are kept.")
+    kafka: KafkaSettings = Field(default_factory=KafkaSettings, description="The Kafka broker.")
+
+
+def read_settings(
+    file: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Settings:
+    """The settings from `file`, overridden by `environment`, overridden by `options` (dotted keys)."""
+    environment = os.environ if environment is None else environment
+    if file is None and environment.get(FILE_VARIABLE):
+        file = Path(environment[FILE_VARIABLE])
+    values: dict[str, Any] = _read_file(file) if file else {}
+    for name, value in sorted(environment.items()):
+        if name.startswith(ENVIRONMENT_PREFIX) and name != FILE_VARIABLE:
+            path = name.removeprefix(ENVIRONMENT_PREFIX).lower().split("__")
+            _assign(values, path, yaml.safe_load(value), where=name)
+    for key, value in (options or {}).items():
+        if value is not None:
+            _assign(values, key.split("."), value, where=f"option {key}")
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        raise SettingsError(_sentence(error, where=str(file) if file else "settings")) from None
+
+
+def known_keys(section: type[BaseModel] = Settings, prefix: str = "") -> dict[str, str]:
+    """Every dotted key that can be set, with its description."""
+    keys: dict[str, str] = {}
+    for name, field in section.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, Section):
+            keys |= known_keys(kind, f"{prefix}{name}.")
+        else:
+            keys[prefix + name] = field.description or ""
+    return keys
+
+
+def _read_file(file: Path) -> dict[str, Any]:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        msg = f"{file}: cannot be read ({error.strerror}). Name a settings file that exists."
+        raise SettingsError(msg) from None
+    try:
+        values = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+        msg = f"{file}{place}: not YAML ({getattr(error, 'problem', error)}). Mend the line."
+        raise SettingsError(msg) from None
+    if values is None:
+        return {}
+    if not isinstance(values, dict):
+        msg = f"{file}: holds a {type(values).__name__}, not keys. Write sections such as `spark:` with keys below."
+        raise SettingsError(msg)
+    return values
+
+
+def _assign(values: dict[str, Any], path: list[str], value: Any, where: str) -> None:
+    for name in path[:-1]:
+        inner = values.setdefault(name, {})
+        if not isinstance(inner, dict):
+            msg = f"{where}: '{name}' is a value, not a section. Keys: {', '.join(known_keys())}."
+            raise SettingsError(msg)
+        values = inner
+    values[path[-1]] = value
+
+
+def _sentence(error: ValidationError, where: str) -> str:
+    fault = error.errors()[0]
+    key = ".".join(map(str, fault["loc"]))
+    if fault["type"] != "extra_forbidden":
+        return f"{where}: {key}: {fault['msg']}, got {fault['input']!r}. {known_keys().get(key, '')}".rstrip()
+    known = list(known_keys())
+    near = get_close_matches(key, known, n=1, cutoff=0.5)
+    hint = f"Did you mean '{near[0]}'? " if near else ""
+    return f"{where}: unknown key '{key}'. {hint}Known keys: {', '.join(known)}."
