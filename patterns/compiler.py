@@ -11,7 +11,7 @@ from patterns.automata.explosion import explained
 from patterns.automata.limits import SizeExceededError
 from patterns.automata.marking import Marking, marking
 from patterns.automata.nondeterministic import Nondeterministic, construct, trimmed
-from patterns.conditions.inspect import AttributeType
+from patterns.conditions.typing import AttributeType
 from patterns.conditions.syntax import Condition
 from patterns.language.check import check_alphabet, check_conditions, check_matchable, check_tree
 from patterns.language.conditions import Conditions, resolve_conditions

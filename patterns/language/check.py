@@ -6,7 +6,8 @@ from math import factorial
 
 from patterns.automata.limits import MOST_STATES
 from patterns.automata.nondeterministic import Nondeterministic
-from patterns.conditions.inspect import AttributeType, check_types, owners_of
+from patterns.conditions.inspection import owners_of
+from patterns.conditions.typing import AttributeType, check_types
 from patterns.errors import CannotMatchError, RegistersError, StateExplosionError, UnknownConditionError
 from patterns.language.conditions import Conditions, terminals_of
 from patterns.language.syntax import Each, Pattern, children_of

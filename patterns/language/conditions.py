@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
-from patterns.conditions.inspect import text_of
+from patterns.conditions.text import text_of
 from patterns.conditions.parser import parse_condition
 from patterns.conditions.syntax import Condition
 from patterns.errors import PatternRuleError, UnknownConditionError
