@@ -292,3 +292,23 @@ def fresh_set_states(tracks: int) -> SetStates:
         np.zeros(tracks + 1, dtype=np.int64),
         fresh_graph(0),
     )
+
+
+@njit(cache=True)
+def rearranged_sets(states: SetStates, rows: NDArray[np.int64]) -> SetStates:
+    """States whose row i is row `rows[i]` of `states`, or fresh where that is negative."""
+    many = len(rows)
+    clock = np.zeros((3, many), dtype=np.int64)
+    kept_at, nodes_at = np.zeros(many + 1, dtype=np.int64), np.zeros(many + 1, dtype=np.int64)
+    kept, nodes = fresh_configurations(16), fresh_graph(16)
+    for i in range(many):
+        row = rows[i]
+        if row >= 0:
+            clock[0, i], clock[1, i], clock[2, i] = states.seen[row], states.last_time[row], states.tie[row]
+            first, end = states.configurations_at[row], states.configurations_at[row + 1]
+            kept = configurations_with_room(kept, end - first)
+            copy_configurations(states.configurations, first, end, kept)
+            nodes = with_graph(nodes, loaded(states.graph, states.nodes_at[row], states.nodes_at[row + 1]))
+        kept_at[i + 1] = kept.count[0]
+        nodes_at[i + 1] = nodes.count[0]
+    return SetStates(clock[0].copy(), clock[1].copy(), clock[2].copy(), kept_at, kept, nodes_at, nodes)

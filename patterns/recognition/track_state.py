@@ -59,14 +59,10 @@ def fresh_states(plan: Plan, tracks: int) -> TrackStates:
     )
 
 
-def placed(states: TrackStates, slots: NDArray[np.int64], tracks: int, plan: Plan) -> TrackStates:
-    """Fresh states for `tracks` tracks in which row i of `states` stands at `slots[i]`."""
-    wider = fresh_states(plan, tracks)
-    for kept, column in zip(states, wider, strict=True):
-        column[slots] = kept
-    return wider
-
-
-def picked(states: TrackStates, slots: NDArray[np.int64]) -> TrackStates:
-    """The rows of `states` at `slots`, as arrays of their own."""
-    return TrackStates(*(column[slots].copy() for column in states))
+def rearranged_states(states: TrackStates, rows: NDArray[np.int64], plan: Plan) -> TrackStates:
+    """States whose row i is row `rows[i]` of `states`, or fresh where that is negative."""
+    arranged = fresh_states(plan, len(rows))
+    known = rows >= 0
+    for old, new in zip(states, arranged, strict=True):
+        new[known] = old[rows[known]]
+    return arranged
