@@ -203,14 +203,12 @@ def arrive(event: int, slot: int, time: int, states: TrackStates) -> Moment:
 def attend_active(tables: Tables, joint: Joint, before: int, symbol: int, after: int, moment: Moment, states: TrackStates, rows: Rows, index_after: NDArray[np.int64], time_after: NDArray[np.int64]) -> int:
     """Attend to the patterns under way before or after the event; the joint state, in which a restart may tell."""
     restarts = False
-    for number in (before, after):
-        for a in range(joint.active_count[number]):
-            p = joint.active[number, a]
-            if number == after and joint.state[before, p] != 0:
-                continue  # attended to in the first round
-            matched = attend(
-                tables, p, joint.symbol_class[symbol, p], joint.state[after, p], moment, states, rows, index_after, time_after
-            )  # fmt: skip
+    already = joint.active_count[before]
+    for a in range(already + joint.active_count[after]):
+        p = joint.active[before, a] if a < already else joint.active[after, a - already]
+        if a < already or joint.state[before, p] == 0:
+            column, state_after = joint.symbol_class[symbol, p], joint.state[after, p]
+            matched = attend(tables, p, column, state_after, moment, states, rows, index_after, time_after)
             if matched and tables.restart[p]:
                 if not restarts:
                     states.states[moment.slot] = joint.state[after]

@@ -83,8 +83,7 @@ def plan(patterns: Sequence[CompiledPattern], conditions: Sequence[Condition] | 
 
 def shared_conditions(patterns: Sequence[CompiledPattern]) -> tuple[Condition, ...]:
     """Every condition that some pattern needs, once."""
-    first = {text_of(c): c for pattern in patterns for c in reversed(pattern.conditions)}
-    return tuple(first.values())
+    return tuple({text_of(condition): condition for pattern in patterns for condition in pattern.conditions}.values())
 
 
 def _tables(patterns: Sequence[CompiledPattern], number: dict[str, int]) -> Tables:
