@@ -27,7 +27,7 @@ SLACK = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alphabet:
-    """The symbols of some conditions: symbol s is the combination `codes[s]`, bit i of which says that condition i holds."""
+    """The symbols of some conditions: symbol s is the combination `codes[s]`, whose bit i says that condition i holds."""
 
     conditions: int
     codes: NDArray[np.uint64]
@@ -66,7 +66,7 @@ def alphabet(
     known: Collection[str] = (),
     limit: int = MOST_SYMBOLS,
 ) -> Alphabet:
-    """The symbols of the conditions. No two of an `exclusive` group hold together; `known` attributes are never null."""
+    """The symbols of the conditions. No two of an `exclusive` group hold together; `known` attributes are not null."""
     if len(conditions) > MOST_CONDITIONS:
         msg = f"conditions: {len(conditions)} are more than the {MOST_CONDITIONS} of one alphabet. Split the pattern."
         raise AlphabetError(msg)
