@@ -27,7 +27,7 @@ SLACK = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alphabet:
-    """The symbols of some conditions: symbol s is the combination `codes[s]`, whose bit i says that condition i holds."""
+    """The symbols of some conditions. Symbol s is the combination `codes[s]`: bit i is set if condition i holds."""
 
     conditions: int
     codes: NDArray[np.uint64]

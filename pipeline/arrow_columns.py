@@ -1,4 +1,4 @@
-"""Arrow arrays as the columns that conditions read in Python, without copying the values where Arrow's layout allows."""
+"""Arrow arrays as the columns that conditions read in Python, without copying where Arrow's layout allows it."""
 
 from collections.abc import Iterable
 
@@ -76,9 +76,9 @@ def _texts(array: pa.Array, valid: NDArray[np.bool_] | None) -> ArrayColumn:
 def _decimals(array: pa.Array) -> NDArray[np.float64]:
     kind = array.type
     if kind.precision <= MOST_EXACT_DIGITS and 0 <= kind.scale <= MOST_EXACT_DIGITS:
-        whole = pa.decimal128(max(kind.precision, 1), 0)
+        same = array.cast(pa.decimal128(kind.precision, kind.scale))
         unscaled = pa.Array.from_buffers(
-            whole, len(array), array.cast(pa.decimal128(kind.precision, kind.scale)).buffers(), offset=array.offset
+            pa.decimal128(kind.precision, 0), len(same), same.buffers(), offset=same.offset
         )
         return _filled(unscaled.cast(pa.int64()), pa.int64()).astype(np.float64) / float(10**kind.scale)
     return np.array([np.nan if value is None else float(value) for value in array.to_pylist()], dtype=np.float64)

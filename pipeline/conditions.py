@@ -1,9 +1,9 @@
 """Conditions as Spark columns: Catalyst expressions only, so that events are tested where they are, in the JVM.
 
-The columns are never null and agree with `patterns.conditions.evaluate` on every value; the rules about types, constants
-and the unknown are those of `patterns.conditions.lowering`. Spark's own rules differ in places, which are guarded here:
-it holds NaN equal to itself and above all numbers, lets `least` and `greatest` skip nulls, compares a long with a double
-by rounding the long, and in ANSI mode fails on a division by zero.
+The columns are never null and agree with `patterns.conditions.evaluate` on every value; the rules about types,
+constants and the unknown are those of `patterns.conditions.lowering`. Spark's own rules differ in places, which are
+guarded here: it holds NaN equal to itself and above all numbers, lets `least` and `greatest` skip nulls, compares a
+long with a double by rounding the long, and in ANSI mode fails on a division by zero.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -52,10 +52,15 @@ NUMBER_TYPES = (T.FloatType, T.DoubleType, T.DecimalType)
 TIME_TYPES = (T.TimestampType, T.TimestampNTZType, T.DateType)
 
 
-def own_column(attribute: Attribute) -> Column:
-    """The column named like the attribute; one of a feature or register is a field of the struct of that name."""
-    names = [attribute.name] if attribute.owner is None else [attribute.owner, attribute.name]
-    return F.col(".".join(f"`{name.replace('`', '``')}`" for name in names))
+def columns_of(schema: T.StructType) -> Resolve:
+    """Finds the column named like the attribute, or for `owner.name` the field of the struct `owner`."""
+
+    def resolve(attribute: Attribute) -> Column:
+        nested = attribute.owner is not None and attribute.key not in schema.names
+        names = [str(attribute.owner), attribute.name] if nested else [attribute.key]
+        return F.col(".".join(f"`{name.replace('`', '``')}`" for name in names))
+
+    return resolve
 
 
 def attribute_types(schema: T.StructType) -> dict[str, AttributeType]:
@@ -64,20 +69,26 @@ def attribute_types(schema: T.StructType) -> dict[str, AttributeType]:
     return {key: kind for key, kind in found.items() if kind is not None}
 
 
-def condition_column(condition: Condition, schema: T.StructType, resolve: Resolve = own_column) -> Column:
-    """A boolean column, never null, that is true for the rows that satisfy the condition."""
-    return _Columns(dict(_fields(schema)), resolve).holds(lower(condition, attribute_types(schema)))
+def condition_column(condition: Condition, schema: T.StructType, resolve: Resolve | None = None) -> Column:
+    """A boolean column, never null, that is true for the rows that satisfy the condition.
+
+    With a `resolve` of its own, a caller chooses the columns; `schema` then says their types under `owner.name`.
+    """
+    return _Columns(dict(_fields(schema)), resolve or columns_of(schema)).holds(
+        lower(condition, attribute_types(schema))
+    )
 
 
-def packed_words(conditions: Sequence[Condition], schema: T.StructType, resolve: Resolve = own_column) -> list[Column]:
+def packed_words(conditions: Sequence[Condition], schema: T.StructType, resolve: Resolve | None = None) -> list[Column]:
     """The conditions as bits of long columns: condition i is bit `i % 64` of word `i // 64`."""
     holding = [condition_column(condition, schema, resolve) for condition in conditions]
     return [_packed(holding[first : first + WORD]) for first in range(0, len(holding), WORD)]
 
 
 def _packed(bits: Sequence[Column]) -> Column:
-    masks = [F.when(bit, F.lit(_signed(1 << place))).otherwise(F.lit(0)) for place, bit in enumerate(bits)]
-    return reduce(lambda word, mask: word.bitwiseOR(mask), masks).cast(T.LongType())
+    nothing = F.lit(0).cast("long")
+    masks = [F.when(bit, F.lit(_signed(1 << place)).cast("long")).otherwise(nothing) for place, bit in enumerate(bits)]
+    return reduce(lambda word, mask: word.bitwiseOR(mask), masks)
 
 
 def _signed(mask: int) -> int:
@@ -123,6 +134,9 @@ class _Columns:
                 return self._known(value)
             case Tested(operator, value, kind, constant):
                 return self._tested(operator, value, kind, constant)
+            case OneOf(value, AttributeType.NUMBER, constants):  # Spark's sets tell 0.0 from -0.0, its == does not
+                tests = (self._tested(Operator.EQUAL, value, AttributeType.NUMBER, number) for number in constants)
+                return reduce(or_, tests, F.lit(False))
             case OneOf(value, _, constants):
                 return _surely(self._typed(value).isin(list(constants))) if constants else F.lit(False)
             case Related(operator, left, right, kind):

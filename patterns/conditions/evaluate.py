@@ -193,5 +193,5 @@ def _equal_texts(left: NDArray[Any], right: NDArray[Any] | str) -> Booleans:
 def _texts(column: ArrayColumn) -> NDArray[Any]:
     if column.dictionary is None:
         return column.values
-    words: NDArray[Any] = np.array([*column.dictionary, None], dtype=object)
-    return np.take(words, np.clip(column.values, 0, len(column.dictionary)))
+    words = np.array([*column.dictionary, None], dtype=object)
+    return np.asarray(words[np.clip(column.values, 0, len(column.dictionary))])

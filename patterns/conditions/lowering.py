@@ -149,10 +149,11 @@ def _check_operands(value: Value, types: Schema) -> None:
     allowed = {AttributeType.TIMESTAMP} if timed else NUMERIC
     for operand in attributes_of(value) if timed else _operands(value):
         if type_of(operand, types) not in allowed:
-            msg = (
-                f"condition: {text_of(operand)} is {type_of(operand, types).value}: `{text_of(value)}` has no meaning."
+            problem = (
+                f"`{text_of(value)}` cannot be computed, for {text_of(operand)} is {type_of(operand, types).value}"
             )
-            raise ConditionTypeError(f"{msg} Check the condition against the schema of the events.")
+            msg = f"condition: {problem}. Check the condition against the schema of the events."
+            raise ConditionTypeError(msg)
 
 
 def _operands(value: Value) -> Iterator[Value]:
