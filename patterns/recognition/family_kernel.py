@@ -12,7 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from patterns.recognition.joint import class_of_event
-from patterns.recognition.kernel import Moment, Rows, arrive, attend, clear_runs
+from patterns.recognition.kernel import Moment, Rows, arrive, attend
 from patterns.recognition.tables import NEVER, Tables
 from patterns.recognition.track_state import TrackStates
 
@@ -165,8 +165,6 @@ def step_row(
             matched_any = matched_any or matched
             if matched and tables.restart[p]:
                 after = tables.states_at[p + 1] - tables.states_at[p] - 1
-        elif start != before:
-            clear_runs(tables, p, row, states)
         states.states[row, p] = after
     found.feature[before_rows : found.rows.size[0]] = feature
     return matched_any
@@ -265,9 +263,7 @@ def room(
 
 
 @njit(cache=True)
-def kept_with_room(
-    kept: TrackStates, feature: NDArray[np.int32], count: int
-) -> tuple[TrackStates, NDArray[np.int32]]:
+def kept_with_room(kept: TrackStates, feature: NDArray[np.int32], count: int) -> tuple[TrackStates, NDArray[np.int32]]:
     """The saved arrays with room for `count` runs."""
     if count <= len(feature):
         return kept, feature

@@ -69,8 +69,10 @@ def step(pattern: CompiledPattern, track: TrackRecord, event: Event) -> Iterator
     column = int(pattern.classes[event.symbol])
     track.state = int(pattern.automaton.delta[track.state, column])
     start_time = _advance_runs(pattern, track, column)
-    assert pattern.spec.window_us or pattern.spec.window_events or (
-        (start_time is not None) == bool(pattern.automaton.accepting[track.state])
+    assert (
+        pattern.spec.window_us
+        or pattern.spec.window_events
+        or ((start_time is not None) == bool(pattern.automaton.accepting[track.state]))
     ), "without a window, the runs and the automaton detect the same"
     if start_time is None:
         yield from _end_episode(track, "closed")

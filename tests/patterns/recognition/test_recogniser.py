@@ -144,9 +144,7 @@ def test_a_full_memo_is_emptied_and_nothing_is_lost() -> None:
     found = run(patterns, [events], [range(6000)])
     for n, (first, second, third) in enumerate(triples):
         expected = [
-            k + 1
-            for k in range(2, len(events))
-            if events[k - 2][first] and events[k - 1][second] and events[k][third]
+            k + 1 for k in range(2, len(events)) if events[k - 2][first] and events[k - 1][second] and events[k][third]
         ]
         assert [f.index for f in found if f.pattern == f"p{n:02}"] == expected
 
