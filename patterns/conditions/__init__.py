@@ -1,0 +1,1 @@
+"""Boolean tests on one event: one tree, read from text, checked against a schema, evaluated over arrays."""
