@@ -17,7 +17,7 @@ _Dumper.yaml_implicit_resolvers = Loader.yaml_implicit_resolvers
 
 def write_entry(entry: PatternEntry) -> str:
     """YAML that `read_catalog` reads as the same entry."""
-    held = entry.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    held = entry.model_dump(mode="json", by_alias=True, exclude_unset=True)
     first = {key: held[key] for key in ("name", "version", "domain", "says") if key in held}
     text: str = yaml.dump({**first, **_plain(held)}, Dumper=_Dumper, sort_keys=False, width=110, allow_unicode=True)
     return text
