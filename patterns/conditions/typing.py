@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias, assert_never
 
-from patterns.conditions.instants import microseconds_of
 from patterns.conditions.inspection import attributes_of
+from patterns.conditions.instants import microseconds_of
 from patterns.conditions.syntax import (
     And,
     Arithmetic,
@@ -158,7 +158,7 @@ class _Check:
         known = self.schema
         if attribute.owner is not None and attribute.owner in self.features:
             known = self.features[attribute.owner]
-        if attribute.name not in known or (attribute.owner is None and attribute.name != attribute.key):
+        if attribute.name not in known:
             raise UnknownAttributeError(attribute.key, _spelt(known, attribute.owner), attribute.place or self.where)
         return known[attribute.name]
 
