@@ -8,8 +8,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 
 from patterns.catalog.nodes import PlacedText
-from patterns.durations import DURATION_PATTERN, WINDOW_PATTERN, Window, parse_duration, parse_window
+from patterns.durations import DURATION_PATTERN, WINDOW_PATTERN, parse_duration, parse_window
 from patterns.errors import PatternError, Place, nearest
+from patterns.spec import DEFAULT_LIMIT, AfterMatch, Output, PatternSpec, Report, Text
 
 RESERVED = frozenset(
     "any next each not absent hidden as and or in is known unknown true false null abs min max angle distance_m "
@@ -169,7 +170,7 @@ class PatternEntry(_Part):
     min_dwell: Duration | None = Field(
         None, description="With `report: episodes`: an episode is reported once it has lasted this long."
     )
-    limit: int = Field(1000, ge=1, description="With `output: enumerate`: the most sets of events per detection.")
+    limit: int = Field(DEFAULT_LIMIT, ge=1, description="With `output: enumerate`: the most sets of events per detection.")
     exclusive: Groups = Field((), description="Groups of conditions of which at most one holds.")
     features: dict[str, str] = Field(default_factory=dict, description="Further conditions, for forecasting only.")
     forecast: Forecast | None = Field(None, description="Defaults for forecasting the pattern.")
@@ -206,26 +207,40 @@ class PatternEntry(_Part):
         if self.min_dwell and self.report != "episodes":
             msg = "only episodes have a dwell. Write report: episodes, or leave min_dwell out."
             raise fault_at(("min_dwell",), msg)
+        if self.report == "episodes" and self.output != "detect":
+            msg = f"episodes go with output: detect, not {self.output}. Drop one of the two."
+            raise fault_at(("report",), msg)
         known = {*self.where, *self.features}
         for name in (name for group in self.exclusive for name in group):
             if name not in known:
                 raise fault_at(("exclusive",), f"unknown condition '{name}'. {did_you_mean(name, known)}")
         return self
 
-    @property
-    def max_gap_us(self) -> int | None:
-        """The silence that ends a run, in microseconds."""
-        return parse_duration(self.max_gap) if self.max_gap else None
+    def spec(self) -> PatternSpec:
+        """What the compiler is given."""
+        window = parse_window(self.window) if self.window else None
+        return PatternSpec(
+            name=self.name,
+            version=self.version,
+            pattern=self._text("pattern"),
+            where=tuple(self._text("where", name) for name in self.where),
+            features=tuple(self._text("features", name) for name in self.features),
+            parameters=self.parameters,
+            exclusive=self.exclusive,
+            window_us=window.size if window and window.kind == "time" else None,
+            window_events=window.size if window and window.kind == "count" else None,
+            max_gap_us=parse_duration(self.max_gap) if self.max_gap else None,
+            after_match=AfterMatch(self.after_match),
+            output=Output(self.output),
+            report=Report(self.report),
+            min_dwell_us=parse_duration(self.min_dwell) if self.min_dwell else 0,
+            limit=self.limit,
+            family=self.for_each.as_ if self.for_each else None,
+        )
 
-    @property
-    def min_dwell_us(self) -> int:
-        """The least length of a reported episode, in microseconds."""
-        return parse_duration(self.min_dwell) if self.min_dwell else 0
-
-    @property
-    def span(self) -> Window | None:
-        """The window, parsed."""
-        return parse_window(self.window) if self.window else None
+    def _text(self, *path: str) -> Text:
+        placed = self.placed(*path)
+        return Text(path[-1], placed.text, placed.place)
 
     def placed(self, *path: str) -> PlacedText:
         """The text at `path` as written in its file, or as held when the entry was not read from one."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from patterns.compiler import CompiledPattern
 from patterns.drawing.guards import Symbol, say_guard
 
 
@@ -32,6 +33,19 @@ class Diagram:
     def forward(self) -> tuple[Edge, ...]:
         """The arrows that tell something: all but those that lead back to the start."""
         return tuple(edge for edge in self.edges if not edge.back)
+
+
+def diagram_of(pattern: CompiledPattern) -> Diagram:
+    """The automaton of the pattern over the conditions it reads; features do not move it and are left out."""
+    features = {feature.name for feature in pattern.spec.features}
+    names = [name for name in pattern.condition_names if name not in features]
+    numbers = [pattern.condition_names.index(name) for name in names]
+    column: dict[Symbol, int] = {}
+    for code, kind in zip(map(int, pattern.alphabet.codes), map(int, pattern.classes), strict=True):
+        holding = frozenset(name for name, number in zip(names, numbers, strict=True) if code >> number & 1)
+        assert column.setdefault(holding, kind) == kind, "a feature does not move the automaton"
+    delta = pattern.automaton.delta[:, list(column.values())]
+    return make_diagram(pattern.name, names, list(column), delta, pattern.automaton.accepting)
 
 
 def make_diagram(

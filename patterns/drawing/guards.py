@@ -29,7 +29,8 @@ def say_guard(chosen: Collection[Symbol], symbols: Collection[Symbol], names: Se
 def _cover(inside: frozenset[Symbol], outside: frozenset[Symbol], names: Sequence[str]) -> list[Term]:
     """Terms that together hold on all of `inside` and on none of `outside`: each as short as can be, few of them."""
     ordered = sorted(inside, key=lambda symbol: [names.index(name) for name in sorted(symbol, key=names.index)])
-    terms = list(dict.fromkeys(_shortest(symbol, outside, names) for symbol in ordered))
+    common = sorted(names, key=lambda name: -sum(name in symbol for symbol in inside))
+    terms = list(dict.fromkeys(_shortest(symbol, outside, order) for symbol in ordered for order in (common, names)))
     left, kept = set(inside), []
     while left:
         best = max(terms, key=lambda term: (sum(_holds(term, s) for s in left), -_length([term]), -terms.index(term)))
@@ -41,7 +42,8 @@ def _cover(inside: frozenset[Symbol], outside: frozenset[Symbol], names: Sequenc
 def _shortest(symbol: Symbol, outside: frozenset[Symbol], names: Sequence[str]) -> Term:
     """The symbol's own term with everything dropped that is not needed to tell it from `outside`.
 
-    What does not hold is dropped first: people would rather read what is than what is not.
+    What does not hold is dropped first: people would rather read what is than what is not. Of the rest the last of
+    `names` goes first.
     """
     holds, fails = symbol, frozenset(names) - symbol
     for name in reversed(names):
