@@ -1,10 +1,19 @@
-"""One pattern of the catalog as an analyst writes it: the sentence, the conditions, the pattern and how to report it."""
+"""One pattern of the catalog as an analyst writes it: the sentence, the conditions, the pattern, how to report it."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Literal, LiteralString, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from patterns.catalog.nodes import PlacedText
@@ -12,10 +21,10 @@ from patterns.durations import DURATION_PATTERN, WINDOW_PATTERN, parse_duration,
 from patterns.errors import PatternError, Place, nearest
 from patterns.spec import DEFAULT_LIMIT, AfterMatch, Output, PatternSpec, Report, Text
 
-RESERVED = frozenset(
-    "any next each not absent hidden as and or in is known unknown true false null abs min max angle distance_m "
-    "seconds_since _".split()
-)
+_PATTERN_WORDS = ("any", "next", "each", "not", "absent", "hidden", "as", "_")
+_CONDITION_WORDS = ("and", "or", "in", "is", "known", "unknown", "true", "false", "null")
+_FUNCTIONS = ("abs", "min", "max", "angle", "distance_m", "seconds_since")
+RESERVED = frozenset((*_PATTERN_WORDS, *_CONDITION_WORDS, *_FUNCTIONS))
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 Parameter: TypeAlias = bool | int | float | str
@@ -170,7 +179,9 @@ class PatternEntry(_Part):
     min_dwell: Duration | None = Field(
         None, description="With `report: episodes`: an episode is reported once it has lasted this long."
     )
-    limit: int = Field(DEFAULT_LIMIT, ge=1, description="With `output: enumerate`: the most sets of events per detection.")
+    limit: int = Field(
+        DEFAULT_LIMIT, ge=1, description="With `output: enumerate`: the most sets of events per detection."
+    )
     exclusive: Groups = Field((), description="Groups of conditions of which at most one holds.")
     features: dict[str, str] = Field(default_factory=dict, description="Further conditions, for forecasting only.")
     forecast: Forecast | None = Field(None, description="Defaults for forecasting the pattern.")
@@ -197,7 +208,7 @@ class PatternEntry(_Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> "PatternEntry":
-        taken = {name: "parameters" for name in self.parameters}
+        taken = dict.fromkeys(self.parameters, "parameters")
         for kind, names in (("where", self.where), ("features", self.features)):
             for name in names:
                 if name in taken:

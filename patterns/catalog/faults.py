@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from patterns.catalog.entry import Alert, Forecast, ForEach, PatternEntry, did_you_mean
+from patterns.catalog.entry import Alert, ForEach, Forecast, PatternEntry, did_you_mean
 from patterns.catalog.nodes import Document, Path
 
 _PARTS: dict[str, type[BaseModel]] = {"for_each": ForEach, "forecast": Forecast, "alert": Alert}
@@ -44,7 +44,7 @@ def _at(fault: ErrorDetails, document: Document, path: Path) -> Path:
 
 def _say(fault: ErrorDetails, document: Document, path: Path) -> str:
     at = _at(fault, document, path)
-    kind, value = fault["type"], fault["input"]
+    kind = fault["type"]
     key = str(fault["loc"][-1]) if fault["loc"] else ""
     model = _PARTS.get(str(fault["loc"][0]), PatternEntry) if len(fault["loc"]) > 1 else PatternEntry
     if kind == "extra_forbidden":
@@ -54,17 +54,22 @@ def _say(fault: ErrorDetails, document: Document, path: Path) -> str:
         return f"{document.place(at)}: the key '{key}' is missing. {about} Add it."
     place = document.place(at)
     name = ".".join(map(str, at[len(path) :]))
-    if kind == "literal_error":
-        return f"{place}: {name} cannot be {_shown(value)}. {did_you_mean(str(value), _choices(fault))}"
     if kind == "bad_name":
         return f"{document.key_place(at)}: {fault['msg']}"
+    return f"{place}: {name}{_say_value(fault)}"
+
+
+def _say_value(fault: ErrorDetails) -> str:
+    kind, value = fault["type"], fault["input"]
+    if kind == "literal_error":
+        return f" cannot be {_shown(value)}. {did_you_mean(str(value), _choices(fault))}"
     if fault["loc"][:1] == ("parameters",) and len(fault["loc"]) > 1:
-        return f"{place}: {name} must be a number, a text, true or false, not {_shown(value)}."
+        return f" must be a number, a text, true or false, not {_shown(value)}."
     if kind in ("value_error", "fault_at"):
-        return f"{place}: {name}: {fault['msg'].removeprefix('Value error, ')}"
+        return f": {fault['msg'].removeprefix('Value error, ')}"
     if kind in _WANTED:
-        return f"{place}: {name} must be {_WANTED[kind]}, not {_shown(value)}."
-    return f"{place}: {name}: {fault['msg'].lower()}, not {_shown(value)}."
+        return f" must be {_WANTED[kind]}, not {_shown(value)}."
+    return f": {fault['msg'].lower()}, not {_shown(value)}."
 
 
 def _keys(model: type[BaseModel]) -> list[str]:

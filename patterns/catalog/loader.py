@@ -48,7 +48,7 @@ class Catalog:
 
 def read_catalog(paths: Sequence[Path], overrides: Mapping[str, Any] | None = None) -> Catalog:
     """The patterns of these files and folders, with the values of `overrides` in place of the files' own."""
-    found = [(entry, place) for path in _files_of(paths) for entry, place in _read_file(path, str(path))]
+    found = [(entry, place) for path in catalog_files(paths) for entry, place in _read_file(path, str(path))]
     entries = _without_twins(found)
     return Catalog(apply_overrides(entries, overrides or {}))
 
@@ -78,12 +78,8 @@ def built_in_files() -> tuple[Traversable, ...]:
     )
 
 
-@cache
-def _built_in() -> tuple[PatternEntry, ...]:
-    return _without_twins(found for file in built_in_files() for found in _read_file(file, file.name))
-
-
-def _files_of(paths: Iterable[Path]) -> Iterator[Path]:
+def catalog_files(paths: Iterable[Path]) -> Iterator[Path]:
+    """The catalog files among these paths and in the folders among them."""
     for path in paths:
         if path.is_dir():
             inside = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES)
@@ -98,6 +94,11 @@ def _files_of(paths: Iterable[Path]) -> Iterator[Path]:
             hint = f" {did_you_mean(path.name, siblings)}" if siblings else ""
             msg = f"{path}: no such file or folder.{hint}"
             raise CatalogError(msg)
+
+
+@cache
+def _built_in() -> tuple[PatternEntry, ...]:
+    return _without_twins(found for file in built_in_files() for found in _read_file(file, file.name))
 
 
 def _read_file(file: Path | Traversable, source: str) -> list[tuple[PatternEntry, Place]]:

@@ -114,7 +114,7 @@ def _walk(node: yaml.Node, path: Path, document: Document, text: str) -> None:
     elif isinstance(node, yaml.SequenceNode):
         for number, value in enumerate(node.value):
             _walk(value, (*path, number), document, text)
-    elif node.tag.endswith(":str"):
+    elif isinstance(node, yaml.ScalarNode) and node.tag.endswith(":str"):
         document.texts[path] = _as_written(node, document.source, text)
 
 
@@ -132,6 +132,6 @@ def _as_written(node: yaml.ScalarNode, source: str, text: str) -> PlacedText:
         if "\\" in written or "''" in written:
             return PlacedText(node.value, Place(source, line, column))
     elif node.style in ("|", ">"):
-        header, _, written = written.partition("\n")
+        written = written.partition("\n")[2]
         line, column = line + 1, 1
     return PlacedText(written, Place(source, line, column))

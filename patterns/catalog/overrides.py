@@ -1,6 +1,7 @@
 """Values that a user sets from outside: `trawling.max_speed_kn=8` in place of the catalog's own."""
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 from pydantic import ValidationError
@@ -63,7 +64,7 @@ def _like(default: Parameter, value: Any, said: str) -> Parameter:
         number = float(text)
     except ValueError:
         number = float("nan")
-    if number != number or number in (float("inf"), float("-inf")):
+    if not isfinite(number):
         msg = f"{said}: '{text}' is not a number. Write one such as {default}."
         raise CatalogError(msg)
     return int(number) if number.is_integer() and "." not in text else number

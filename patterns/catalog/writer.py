@@ -18,11 +18,11 @@ _Dumper.yaml_implicit_resolvers = Loader.yaml_implicit_resolvers
 def write_entry(entry: PatternEntry) -> str:
     """YAML that `read_catalog` reads as the same entry."""
     held = entry.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    first = {key: held[key] for key in ("name", "version", "domain", "says") if key in held}
-    text: str = yaml.dump({**first, **_plain(held)}, Dumper=_Dumper, sort_keys=False, width=110, allow_unicode=True)
+    text: str = yaml.dump(_ordered(held), Dumper=_Dumper, sort_keys=False, width=110, allow_unicode=True)
     return text
 
 
-def _plain(held: dict[str, Any]) -> dict[str, Any]:
-    """Without what says nothing: empty parts and unset values."""
-    return {key: value for key, value in held.items() if value not in (None, {}, [])}
+def _ordered(held: dict[str, Any]) -> dict[str, Any]:
+    """In the order of the model, without what says nothing: empty parts and unset values."""
+    keys = (field.alias or name for name, field in PatternEntry.model_fields.items())
+    return {key: held[key] for key in keys if held.get(key) not in (None, {}, [])}

@@ -1,4 +1,4 @@
-"""What a picture of an automaton shows: states, and one arrow between two states whatever number of symbols it carries."""
+"""What a picture of an automaton shows: states, and one arrow between two states for all the symbols it carries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

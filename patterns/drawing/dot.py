@@ -12,7 +12,10 @@ def draw_dot(diagram: Diagram) -> str:
         '  edge [fontname="Helvetica"];',
         '  begin [shape=point, label=""];',
         "  begin -> 0;",
-        *(f"  {state}{' [shape=doublecircle]' if state in diagram.accepting else ''};" for state in range(diagram.states)),
+        *(
+            f"  {state}{' [shape=doublecircle]' if state in diagram.accepting else ''};"
+            for state in range(diagram.states)
+        ),
         *(f"  {edge.source} -> {edge.target} [{_attributes(edge)}];" for edge in diagram.edges),
         "}",
     ]

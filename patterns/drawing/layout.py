@@ -1,4 +1,4 @@
-"""Where everything of a diagram goes: states in columns by their distance from the start, arrows through lanes of their own.
+"""Where everything of a diagram goes: states in columns by distance from the start, arrows through lanes of their own.
 
 States stand in the even columns, the labels of arrows in the odd ones between. An arrow claims a slot in each column it
 crosses, so no two things overlap; the slots are then ordered to have few crossings (barycentres) and moved
@@ -115,8 +115,10 @@ def _route(edge: Edge, states: Sequence[Slot], columns: list[list[Slot]]) -> Rou
     source, target = states[edge.source], states[edge.target]
     lines = _lines(edge.label)
     step = 1 if target.column >= source.column else -1
-    crossed = range(source.column + step, target.column, step) if source.column != target.column else [source.column + 1]
-    slots = []
+    crossed = (
+        range(source.column + step, target.column, step) if source.column != target.column else [source.column + 1]
+    )
+    slots: list[Slot] = []
     for column in crossed:
         labelled = not slots
         half = LINE * len(lines) / 2 if labelled else 4.0

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from math import hypot
+from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 from patterns.drawing.diagram import Diagram
@@ -42,14 +43,18 @@ def draw_svg(diagram: Diagram) -> str:
         '<defs><marker id="head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" orient="auto">'
         '<path d="M0 1 L10 5 L0 9 z" fill="#51677d"/></marker></defs>\n'
         f'<rect width="{_n(width)}" height="{_n(height)}" rx="8" fill="#fff"/>\n'
-        f'<g transform="translate({_n(_MARGIN + _START)} {_n(_MARGIN)})">\n' + "\n".join(body) + "\n</g>\n" + foot + "</svg>\n"
+        f'<g transform="translate({_n(_MARGIN + _START)} {_n(_MARGIN)})">\n'
+        + "\n".join(body)
+        + "\n</g>\n"
+        + foot
+        + "</svg>\n"
     )
 
 
 def _states(diagram: Diagram, layout: Layout) -> Iterator[str]:
     start = layout.states[0]
     left = start.x - RADIUS
-    yield f'<path class="arrow" marker-end="url(#head)" d="M{_n(left - 34)} {_n(start.y)} L{_n(left - 2)} {_n(start.y)}"/>'
+    yield _arrow(f"M{_n(left - 34)} {_n(start.y)} L{_n(left - 2)} {_n(start.y)}")
     for number, slot in enumerate(layout.states):
         x, y = _n(slot.x), _n(slot.y)
         kind = "state accepting" if number in diagram.accepting else "state"
@@ -59,51 +64,63 @@ def _states(diagram: Diagram, layout: Layout) -> Iterator[str]:
         yield f'<text class="number" x="{x}" y="{_n(slot.y + 5)}">{number}</text>'
 
 
+class _End(NamedTuple):
+    """An end of a curve: a point, and the direction in which the curve leaves it."""
+
+    x: float
+    y: float
+    dx: float
+    dy: float
+
+
 def _route(route: Route) -> str:
-    """A smooth curve through the slots, level at each label, from rim to rim."""
+    """A smooth curve through the slots, level where it crosses a column, from rim to rim."""
     slots = route.slots
-    x, y, dx, dy = _rim(slots[0], slots[1])
-    path = [f"M{_n(x)} {_n(y)}"]
-    last_x, last_y, out_x, out_y = x, y, dx, dy
-    turns = slots[0].column == slots[-1].column
-    side = -1.0 if slots[-1].column < slots[0].column else 1.0
+    side = float(slots[-1].column > slots[0].column) - float(slots[-1].column < slots[0].column)
+    end = _rim(slots[0], slots[1])
+    path = [f"M{_n(end.x)} {_n(end.y)}"]
     for slot in slots[1:-1]:
-        near, far = slot.x - side * slot.width / 2, slot.x + side * slot.width / 2
-        if turns:
-            near = far = slot.x
-        reach = max(abs(near - last_x) / 2, 10.0)
-        path.append(
-            f"C{_n(last_x + out_x * reach)} {_n(last_y + out_y * reach)} "
-            f"{_n(near if turns else near - side * reach)} {_n(slot.y if not turns else slot.y - reach * _sign(slot.y - last_y))} "
-            f"{_n(near)} {_n(slot.y)}"
-        )
-        if far != near:
-            path.append(f"L{_n(far)} {_n(slot.y)}")
-        last_x, last_y, out_x, out_y = far, slot.y, (0.0 if turns else side), (_sign(slot.y - last_y) if turns else 0.0)
-    x, y, dx, dy = _rim(slots[-1], slots[-2], gap=2.0)
-    reach = max(hypot(x - last_x, y - last_y) / 2, 10.0)
-    path.append(
-        f"C{_n(last_x + out_x * reach)} {_n(last_y + out_y * reach)} {_n(x + dx * reach)} {_n(y + dy * reach)} {_n(x)} {_n(y)}"
+        down = 0.0 if side else _sign(slot.y - end.y)
+        path.append(_curve(end, _End(slot.x - side * slot.width / 2, slot.y, -side, -down)))
+        end = _End(slot.x + side * slot.width / 2, slot.y, side, down)
+        path.append(f"L{_n(end.x)} {_n(end.y)}" if side else "")
+    path.append(_curve(end, _rim(slots[-1], slots[-2], gap=2.0)))
+    return _arrow(" ".join(filter(None, path)))
+
+
+def _curve(one: _End, other: _End) -> str:
+    """A Bezier curve between two ends."""
+    reach = max(abs(other.x - one.x) / 2, abs(other.y - one.y) / 3, 10.0)
+    points = (
+        (one.x + one.dx * reach, one.y + one.dy * reach),
+        (other.x + other.dx * reach, other.y + other.dy * reach),
+        (other.x, other.y),
     )
-    return f'<path class="arrow" marker-end="url(#head)" d="{" ".join(path)}"/>'
+    return "C" + " ".join(f"{_n(x)} {_n(y)}" for x, y in points)
 
 
-def _rim(state: Slot, towards: Slot, gap: float = 0.0) -> tuple[float, float, float, float]:
-    """The point of the state's circle that faces the slot, and the direction it faces."""
-    edge_x = towards.x - (towards.width / 2 if towards.x > state.x else -towards.width / 2)
-    dx, dy = edge_x - state.x, towards.y - state.y
+def _rim(state: Slot, towards: Slot, gap: float = 0.0) -> _End:
+    """The point of the state's circle that faces the slot."""
+    edge = towards.x - _sign(towards.x - state.x) * towards.width / 2
+    dx, dy = edge - state.x, towards.y - state.y
     length = hypot(dx, dy) or 1.0
     dx, dy = dx / length, dy / length
-    return state.x + dx * (RADIUS + gap), state.y + dy * (RADIUS + gap), dx, dy
+    return _End(state.x + dx * (RADIUS + gap), state.y + dy * (RADIUS + gap), dx, dy)
+
+
+def _arrow(path: str) -> str:
+    return f'<path class="arrow" marker-end="url(#head)" d="{path}"/>'
 
 
 def _loop(loop: Loop, slot: Slot) -> str:
     top = slot.y - RADIUS
     left, right = slot.x - 10, slot.x + 10
     lift = top - LOOP
-    curve = f"M{_n(left)} {_n(top + 3)} C{_n(left - 14)} {_n(lift)} {_n(right + 14)} {_n(lift)} {_n(right)} {_n(top + 2)}"
+    curve = (
+        f"M{_n(left)} {_n(top + 3)} C{_n(left - 14)} {_n(lift)} {_n(right + 14)} {_n(lift)} {_n(right)} {_n(top + 2)}"
+    )
     base = top - LOOP + 4 - LINE * (len(loop.lines) - 1)
-    return f'<path class="arrow" marker-end="url(#head)" d="{curve}"/>' + _text(loop.lines, slot.x, base)
+    return _arrow(curve) + _text(loop.lines, slot.x, base)
 
 
 def _label(route: Route) -> str:

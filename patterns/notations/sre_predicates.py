@@ -103,6 +103,8 @@ def condition_of(name: str, arguments: Sequence[Argument], place: Place) -> str:
         raise SreError(msg)
     count, write = WRITERS[name]
     if len(arguments) != count:
-        msg = f"{place}: {name} takes {count} argument{'s' * (count != 1)}, not {len(arguments)}. Add or take away some."
+        msg = (
+            f"{place}: {name} takes {count} argument{'s' * (count != 1)}, not {len(arguments)}. Add or take away some."
+        )
         raise SreError(msg)
     return write(*arguments)
