@@ -11,8 +11,8 @@ from patterns.automata.explosion import explained
 from patterns.automata.limits import SizeExceededError
 from patterns.automata.marking import Marking, marking
 from patterns.automata.nondeterministic import Nondeterministic, construct, trimmed
-from patterns.conditions.typing import AttributeType
 from patterns.conditions.syntax import Condition
+from patterns.conditions.typing import AttributeType
 from patterns.language.check import check_alphabet, check_conditions, check_matchable, check_tree
 from patterns.language.conditions import Conditions, resolve_conditions
 from patterns.language.core import Core
@@ -66,9 +66,7 @@ def compile_pattern(spec: PatternSpec, attributes: Mapping[str, AttributeType] |
         marked = marking(loose, classes) if spec.output is not Output.DETECT else None
     except SizeExceededError as error:
         raise explained(error, tree, spec, lambda part: _probe(part, conditions, letters)) from None
-    return CompiledPattern(
-        spec, tree, conditions.names, conditions.parsed, letters, loose, classes, automaton, marked
-    )
+    return CompiledPattern(spec, tree, conditions.names, conditions.parsed, letters, loose, classes, automaton, marked)
 
 
 def _construct(core: Core, letters: Alphabet) -> Nondeterministic:

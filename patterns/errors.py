@@ -65,7 +65,9 @@ class UnknownConditionError(PatternError):
 
     def __init__(self, name: str, known: Iterable[str], where: object) -> None:
         known = sorted(known)
-        listed = f"Defined in where: {', '.join(known)}." if known else "Define it in where:, or write it as [condition]."
+        listed = (
+            f"Defined in where: {', '.join(known)}." if known else "Define it in where:, or write it as [condition]."
+        )
         super().__init__(f"{where}: unknown condition '{name}'. {nearest(name, known)}{listed}")
 
 

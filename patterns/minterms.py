@@ -27,7 +27,7 @@ SLACK = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alphabet:
-    """The symbols of some conditions. Symbol s stands for the combination `codes[s]`: bit i is set where condition i holds."""
+    """The symbols of some conditions. Symbol s is the combination `codes[s]`: bit i is set if condition i holds."""
 
     conditions: int
     codes: NDArray[np.uint64]
@@ -47,7 +47,7 @@ class Alphabet:
 
     def holding(self, condition: int) -> NDArray[np.bool_]:
         """For each symbol, whether the condition holds in it."""
-        return (self.codes >> np.uint64(condition)) & np.uint64(1) == 1
+        return np.asarray((self.codes >> np.uint64(condition)) & np.uint64(1), dtype=np.bool_)
 
     def never(self, condition: int) -> bool:
         """Whether no event can satisfy the condition."""
@@ -63,18 +63,21 @@ def alphabet(
     exclusive: Sequence[Collection[int]] = (),
     *,
     types: Schema | None = None,
+    known: Collection[str] = (),
     limit: int = MOST_SYMBOLS,
 ) -> Alphabet:
-    """The symbols of the conditions; no two conditions of an `exclusive` group hold together."""
+    """The symbols of the conditions. No two of an `exclusive` group hold together; `known` attributes are not null."""
     if len(conditions) > MOST_CONDITIONS:
-        msg = f"conditions: {len(conditions)} are more than the {MOST_CONDITIONS} one alphabet can hold. Split the pattern."
+        msg = f"conditions: {len(conditions)} are more than the {MOST_CONDITIONS} of one alphabet. Split the pattern."
         raise AlphabetError(msg)
-    reduction = reduce_conditions(conditions, types or {})
+    reduction = reduce_conditions(conditions, types or {}, known)
     formulas = Formulas(reduction.cells)
     roots = [formulas.enter(formula) for formula in reduction.formulas]
     required = [formulas.enter(formula) for formula in reduction.requirements]
     groups = _components(formulas, roots, required, exclusive)
-    parts = [_Component(formulas, roots, group, required, exclusive, limit) for group in groups]
+    parts = [
+        _Component(formulas, roots, group, required=required, exclusive=exclusive, limit=limit) for group in groups
+    ]
     return Alphabet(len(conditions), _product([part.codes() for part in parts], parts, limit))
 
 
@@ -116,6 +119,7 @@ class _Component:
         formulas: Formulas,
         roots: Sequence[int],
         members: Sequence[int],
+        *,
         required: Sequence[int],
         exclusive: Sequence[Collection[int]],
         limit: int,
@@ -183,7 +187,7 @@ def _product(factors: Sequence[NDArray[np.uint64]], parts: Sequence[_Component],
     if size > limit:
         raise _too_many(limit, [part for part, factor in zip(parts, factors, strict=True) if len(factor) > 1])
     if size == 0:
-        msg = "conditions: the exclusive groups leave no combination, for two of a group always hold. Correct `exclusive`."
+        msg = "conditions: two of an exclusive group always hold, so nothing can occur. Correct `exclusive`."
         raise AlphabetError(msg)
     codes = np.zeros(1, dtype=np.uint64)
     for factor in factors:

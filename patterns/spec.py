@@ -65,7 +65,7 @@ class PatternSpec:
     def __post_init__(self) -> None:
         for name, value in (("window", self.window_us), ("window", self.window_events), ("max_gap", self.max_gap_us)):
             if value is not None and value <= 0:
-                msg = f"{self.pattern.place}: {name} of {self.name} is not above zero. Nothing fits into it: leave it out."
+                msg = f"{self.pattern.place}: {name} of {self.name} is not above zero. Nothing fits in: leave it out."
                 raise PatternRuleError(msg)
         if self.output is not Output.DETECT and self.report is Report.EPISODES:
             msg = f"{self.pattern.place}: report: episodes goes with output: detect, not {self.output.value}. Drop one."

@@ -19,8 +19,8 @@ def explained(
     text = pattern_text(part)
     shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
     msg = (
-        f"{spec.pattern.place}: {type(part).__name__} `{shown}` needs at least {size} states, at most {MOST_STATES} are "
-        "possible. Lower its repetition counts, or replace repeated skipping by a window."
+        f"{spec.pattern.place}: {type(part).__name__} `{shown}` needs at least {size} states; {MOST_STATES} are the "
+        "limit. Lower its repetition counts, or replace repeated skipping by a window."
     )
     return StateExplosionError(msg)
 

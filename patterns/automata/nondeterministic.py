@@ -54,9 +54,7 @@ class Nondeterministic:
 
     def __str__(self) -> str:
         lines = [f"{self.states} states, final {sorted(self.finals)}"]
-        lines += [
-            f"  {t.source} --{t.guard:b}{'' if t.marked else ' hidden'}--> {t.target}" for t in self.transitions
-        ]
+        lines += [f"  {t.source} --{t.guard:b}{'' if t.marked else ' hidden'}--> {t.target}" for t in self.transitions]
         return "\n".join(lines)
 
 
@@ -64,7 +62,9 @@ Guards: TypeAlias = Callable[[int | None], Symbols]
 """The symbols on which a condition holds; None asks for all symbols."""
 
 
-def construct(core: Core, guards: Guards, complement: Callable[[Nondeterministic], Nondeterministic]) -> Nondeterministic:
+def construct(
+    core: Core, guards: Guards, complement: Callable[[Nondeterministic], Nondeterministic]
+) -> Nondeterministic:
     """The automaton whose walks are the matches of `core`; `complement` closes the one operator that needs subsets."""
 
     def build(part: Core) -> Nondeterministic:

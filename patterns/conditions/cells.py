@@ -4,8 +4,9 @@ Numbers fall into points and open intervals between the constants they are compa
 the rest; a relation of two values into less, equal and greater. One more cell stands for unknown.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import pairwise
 from math import floor, inf, nextafter
 from typing import TypeAlias
 
@@ -30,10 +31,17 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """The test `term operator constant`; a bool or a text is only compared for equality."""
+    """The test `term operator constant`; a text is only compared for equality."""
 
     operator: Operator
-    constant: bool | int | float | str
+    constant: int | float | str
+
+
+@dataclass(frozen=True, slots=True)
+class Says:
+    """The test that a boolean term is known and has this value."""
+
+    value: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +51,7 @@ class Ordered:
     operator: Operator
 
 
-Test: TypeAlias = Known | Against | Ordered
+Test: TypeAlias = Known | Against | Says | Ordered
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +66,16 @@ class Somehow:
 
 @dataclass(frozen=True, slots=True)
 class Exactly:
-    """One named value."""
+    """One named number or text."""
 
-    value: bool | int | float | str
+    value: int | float | str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A boolean that is true, or one that is false."""
+
+    value: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +93,7 @@ class Relation:
     sign: int
 
 
-Cell: TypeAlias = Unknown | Somehow | Exactly | Between | Relation
+Cell: TypeAlias = Unknown | Somehow | Exactly | Verdict | Between | Relation
 
 
 def holds(test: Test, cell: Cell) -> bool:
@@ -90,16 +105,16 @@ def holds(test: Test, cell: Cell) -> bool:
             return True
         case Ordered(operator), Relation(sign):
             return compare(operator, sign, 0)
-        case Against(operator, constant), Exactly(value):
-            if _kind(constant) is not _kind(value):
-                return False
-            if isinstance(constant, str) or isinstance(value, str):
-                return (operator is Operator.EQUAL) == (constant == value)
-            return compare(operator, value, constant)
-        case Against(operator, constant), Somehow():
-            return operator is Operator.UNEQUAL and isinstance(constant, str)
-        case Against(operator, constant), Between(low, high) if _kind(constant) is float:
-            return _holds_between(operator, low, high, constant)  # type: ignore[arg-type]
+        case Says(value), Verdict(found):
+            return value == found
+        case Against(operator, str() as text), Exactly(str() as found):
+            return (operator is Operator.EQUAL) == (text == found)
+        case Against(operator, str()), Somehow():
+            return operator is Operator.UNEQUAL
+        case Against(operator, int() | float() as constant), Exactly(int() | float() as number):
+            return compare(operator, number, constant)
+        case Against(operator, int() | float() as constant), Between(low, high):
+            return _holds_between(operator, low, high, constant)
     return False
 
 
@@ -121,35 +136,28 @@ def compare(operator: Operator, left: Number, right: Number) -> bool:
 
 
 def cells_for(
-    tests: Iterable[Test], kind: AttributeType | None, bounds: tuple[Number, Number] | None = None
+    tests: Collection[Test], kind: AttributeType | None, bounds: tuple[Number, Number] | None = None
 ) -> tuple[Cell, ...]:
-    """The cells that the tests tell apart and that a value of this kind, within these bounds, can lie in."""
-    wanted = set(tests)
-    if any(isinstance(test, Ordered) for test in wanted):
-        return (Unknown(), Relation(-1), Relation(0), Relation(1))
-    constants = [test.constant for test in wanted if isinstance(test, Against)]
-    cells: list[Cell] = [Unknown()]
-    numbers = sorted({constant for constant in constants if _kind(constant) is float})  # type: ignore[type-var]
+    """The cells that the tests tell apart and in which a known value of this kind, within bounds, can lie."""
+    if any(isinstance(test, Ordered) for test in tests):
+        return (Relation(-1), Relation(0), Relation(1))
+    constants = [test.constant for test in tests if isinstance(test, Against)]
+    cells: list[Cell] = []
+    numbers = sorted({constant for constant in constants if not isinstance(constant, str)})
     if numbers:
-        cells += [cell for cell in _intervals(numbers) if _can_be(cell, kind) and _within(cell, bounds)]  # type: ignore[arg-type]
+        cells += [cell for cell in _intervals(numbers) if _can_be(cell, kind) and _within(cell, bounds)]
     texts = sorted({constant for constant in constants if isinstance(constant, str)})
     if texts:
         cells += [*map(Exactly, texts), Somehow()]
-    if any(isinstance(constant, bool) for constant in constants):
-        cells += [Exactly(True), Exactly(False)]
-    return tuple(cells) if len(cells) > 1 else (Unknown(), Somehow())
-
-
-def _kind(constant: bool | int | float | str) -> type:
-    if isinstance(constant, bool):
-        return bool
-    return str if isinstance(constant, str) else float
+    if any(isinstance(test, Says) for test in tests):
+        cells += [Verdict(True), Verdict(False)]
+    return tuple(cells) or (Somehow(),)
 
 
 def _intervals(constants: list[Number]) -> list[Exactly | Between]:
     ends: list[Number | None] = [None, *constants, None]
     found: list[Exactly | Between] = []
-    for low, high in zip(ends, ends[1:], strict=False):
+    for low, high in pairwise(ends):
         found.append(Between(low, high))
         if high is not None:
             found.append(Exactly(high))

@@ -54,6 +54,6 @@ def _double(value: Value | Register) -> Doubles:
         case Call(function, arguments):
             return call(function, [_double(argument) for argument in arguments])
         case Literal(int() | float() as number):
-            return np.float64(as_double(number))
+            return np.asarray(as_double(number), dtype=np.float64)
         case _:
-            return np.float64(np.nan)
+            return np.asarray(np.nan, dtype=np.float64)

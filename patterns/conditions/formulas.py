@@ -1,4 +1,4 @@
-"""Formulas over cells, each kept once and named by a number, so that equal remainders are found by comparing numbers."""
+"""Formulas over cells, each kept once and named by a number, so that equal remainders are equal numbers."""
 
 from collections.abc import Iterable, Mapping
 

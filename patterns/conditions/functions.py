@@ -1,8 +1,8 @@
 """Arithmetic of conditions over arrays of doubles. NaN stands for unknown, in what comes in and in what goes out.
 
-The Spark side (`pipeline/conditions.py`) performs the same operations in the same order. They agree to the bit except for
-`distance_m`, whose sine, cosine and arcsine come from two mathematical libraries that may differ in the last place: about
-a nanometre per kilometre.
+The Spark side (`pipeline/conditions.py`) performs the same operations in the same order. They agree to the bit except
+for `distance_m`, whose sine, cosine and arcsine come from two mathematical libraries that may differ in the last place:
+well below a micrometre.
 """
 
 from functools import reduce
@@ -55,7 +55,7 @@ def call(function: Function, arguments: list[Doubles]) -> Doubles:
 
 
 def _angle(one: Doubles, other: Doubles) -> Doubles:
-    apart = np.abs(np.fmod(one - other, 360.0))
+    apart: Doubles = np.abs(np.fmod(one - other, 360.0))
     return np.minimum(apart, 360.0 - apart)
 
 
@@ -63,5 +63,5 @@ def _distance_m(lon: Doubles, lat: Doubles, lon2: Doubles, lat2: Doubles) -> Dou
     across = np.sin((lat2 - lat) * RADIANS_PER_DEGREE * 0.5)
     along = np.sin((lon2 - lon) * RADIANS_PER_DEGREE * 0.5)
     narrowing = np.cos(lat * RADIANS_PER_DEGREE) * np.cos(lat2 * RADIANS_PER_DEGREE)
-    haversine = across * across + narrowing * (along * along)
+    haversine: Doubles = across * across + narrowing * (along * along)
     return 2.0 * EARTH_RADIUS_M * np.arcsin(np.sqrt(np.minimum(haversine, 1.0)))

@@ -62,7 +62,7 @@ UNSAID = frozenset({"MINUS", "TIMES", "OVER", "DOT", "QUOTED"})
 def parse_condition(
     text: str, where: Place | None = None, *, parameters: Parameters | None = None, named: Named | None = None
 ) -> Condition:
-    """The condition that `text` says; names of `parameters` become their constants, those of `named` their conditions."""
+    """The condition that `text` says; a name of `parameters` is its constant, one of `named` its condition."""
     reading = _Reading(text, where or Place(), parameters or {}, named or {})
     try:
         piece = _Builder(reading).transform(_grammar().parse(text))
@@ -275,7 +275,7 @@ def _unquote(quoted: str) -> str:
 
 def _syntax_error(error: UnexpectedInput, reading: _Reading) -> PatternSyntaxError:
     if isinstance(error, UnexpectedCharacters):
-        found = reading.text[error.pos_in_stream : error.pos_in_stream + 1]
+        found = error.char
         if found in ('"', "'", "`"):
             return reading.error(f"this {found} is never closed. Add the closing {found}.", error.line, error.column)
         problem = f"unexpected {found!r}. Expected {_expectation(error.allowed or ())}."

@@ -1,16 +1,28 @@
 """Conditions restated as formulas over terms: which cell each term lies in decides every condition.
 
-A term is an attribute, a computed value, or a pair of values that are compared with each other. What is known about terms
-beyond their own cells (a computed value is unknown when one of its attributes is; two values that lie on either side of a
-constant are ordered) becomes requirements: formulas that hold for every event.
+A term is an attribute, a computed value, or a pair of values that are compared with each other. What is known about
+terms beyond their own cells (a computed value is unknown when one of its attributes is; two values on either side of
+a constant are ordered) becomes requirements: formulas that hold for every event.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TypeAlias, assert_never
 
-from patterns.conditions.cells import Against, Cell, Known, Ordered, Test, cells_for, compare, holds
+from patterns.conditions.cells import (
+    Against,
+    Cell,
+    Exactly,
+    Known,
+    Ordered,
+    Says,
+    Test,
+    Unknown,
+    cells_for,
+    compare,
+    holds,
+)
 from patterns.conditions.constants import NoConstant, constant_of
 from patterns.conditions.exact import MIRRORED
 from patterns.conditions.functions import EARTH_RADIUS_M
@@ -80,9 +92,9 @@ class Reduction:
     cells: Mapping[str, tuple[Cell, ...]]
 
 
-def reduce_conditions(conditions: Sequence[Condition], types: Schema) -> Reduction:
+def reduce_conditions(conditions: Sequence[Condition], types: Schema, known: Collection[str]) -> Reduction:
     """The conditions over terms and cells; an attribute without a type may be anything its tests allow."""
-    terms = _Terms(types)
+    terms = _Terms(types, known)
     formulas = tuple(terms.formula(condition) for condition in conditions)
     requirements = tuple(terms.requirements())
     for asked in chain.from_iterable(map(_asked_in, requirements)):
@@ -95,6 +107,7 @@ class _Terms:
     """The terms met so far with the tests that were asked of each."""
 
     types: Schema
+    known: Collection[str]
     values: dict[str, Value] = field(default_factory=dict)
     pairs: dict[str, tuple[Value, Value]] = field(default_factory=dict)
     tests: dict[str, dict[Test, None]] = field(default_factory=dict)
@@ -104,7 +117,7 @@ class _Terms:
             case Literal(value):
                 return bool(value)
             case Attribute():
-                return self._ask(node, Against(Operator.EQUAL, True))
+                return self._ask(node, Says(True))
             case Not(part):
                 return Denies(self.formula(part))
             case And(parts):
@@ -125,16 +138,20 @@ class _Terms:
 
     def _comparison(self, operator: Operator, left: Value, right: Value) -> Formula:
         one, other = constant_of(left), constant_of(right)
-        if NoConstant.UNKNOWN in (one, other):
+        if one is NoConstant.UNKNOWN or other is NoConstant.UNKNOWN:
             return False
-        if not isinstance(other, NoConstant):
-            return _settled(operator, one, other) if one is not NoConstant.VARIES else self._test(operator, left, other)
-        if not isinstance(one, NoConstant):
+        if one is NoConstant.VARIES:
+            if other is NoConstant.VARIES:
+                return self._relation(operator, left, right)
+            return self._test(operator, left, other)
+        if other is NoConstant.VARIES:
             return self._test(MIRRORED[operator], right, one)
-        return self._relation(operator, left, right)
+        return settled(operator, one, other)
 
     def _test(self, operator: Operator, value: Value, constant: bool | int | float | str) -> Formula:
         """The comparison of a value with a constant, seen through `-` and `abs` where that is exact."""
+        if isinstance(constant, bool):
+            return self._ask(value, Says(constant == _equality(operator, text_of(value))))
         if not isinstance(constant, str) and abs(constant) < EXACT_AS_DOUBLE:
             match value:
                 case Negative(inner):
@@ -178,11 +195,18 @@ class _Terms:
 
     def cells(self) -> dict[str, tuple[Cell, ...]]:
         """The cells of every term."""
-        found = {name: cells_for(tests, None) for name, tests in self.tests.items() if name in self.pairs}
+        found: dict[str, tuple[Cell, ...]] = {}
+        for name, (left, right) in self.pairs.items():
+            unknown = () if self._always_known(left) and self._always_known(right) else (Unknown(),)
+            found[name] = (*unknown, *cells_for(self.tests[name], None))
         for name, value in self.values.items():
+            unknown = () if self._always_known(value) else (Unknown(),)
             bounds = BOUNDS.get(value.function) if isinstance(value, Call) else None
-            found[name] = cells_for(self.tests[name], self._type(value), bounds)
+            found[name] = (*unknown, *cells_for(self.tests[name], self._type(value), bounds))
         return found
+
+    def _always_known(self, value: Value) -> bool:
+        return isinstance(value, Attribute) and value.key in self.known
 
     def requirements(self) -> Iterator[Formula]:
         """What holds for every event about terms that depend on each other."""
@@ -202,16 +226,13 @@ class _Terms:
 
     def _ordered_by_constants(self, name: str, left: str, right: str) -> Iterator[Formula]:
         yield _implied(Joins(True, (Asks(left, Known()), Asks(right, Known()))), Asks(name, Known()))
-        both = chain(self.tests[left], self.tests[right])
-        constants = dict.fromkeys(test.constant for test in both if isinstance(test, Against))
-        for constant in constants:
-            equal = Asks(name, Ordered(Operator.EQUAL))
-            at = [Asks(side, Against(Operator.EQUAL, constant)) for side in (left, right)]
-            off = [Asks(side, Against(Operator.UNEQUAL, constant)) for side in (left, right)]
-            yield _implied(Joins(True, (at[0], at[1])), equal)
-            yield _implied(Joins(True, (at[0], off[1])), Denies(equal))
-            yield _implied(Joins(True, (off[0], at[1])), Denies(equal))
-            if not isinstance(constant, bool | str):
+        both = list(chain(self.tests[left], self.tests[right]))
+        if any(isinstance(test, Says) for test in both):
+            yield from _matching(name, left, right, Says(True), Says(False))
+        for constant in dict.fromkeys(test.constant for test in both if isinstance(test, Against)):
+            at, off = Against(Operator.EQUAL, constant), Against(Operator.UNEQUAL, constant)
+            yield from _matching(name, left, right, at, off)
+            if not isinstance(constant, str):
                 yield from _apart(name, left, right, constant)
 
     def _settle_instants(self) -> None:
@@ -222,6 +243,15 @@ class _Terms:
                     test for test in self.tests[name] if isinstance(test, Against) and isinstance(test.constant, str)
                 ]
                 _check_texts(name, texts)
+
+
+def _matching(name: str, left: str, right: str, at: Test, off: Test) -> Iterator[Formula]:
+    equal = Asks(name, Ordered(Operator.EQUAL))
+    yield _implied(Joins(True, (Asks(left, at), Asks(right, at))), equal)
+    yield _implied(Joins(True, (Asks(left, at), Asks(right, off))), Denies(equal))
+    yield _implied(Joins(True, (Asks(left, off), Asks(right, at))), Denies(equal))
+    if isinstance(off, Says):
+        yield _implied(Joins(True, (Asks(left, off), Asks(right, off))), equal)
 
 
 def _apart(name: str, left: str, right: str, constant: int | float) -> Iterator[Formula]:
@@ -247,10 +277,19 @@ def _asked_in(formula: Formula) -> Iterator[Asks]:
                 yield from _asked_in(part)
 
 
-def _settled(operator: Operator, left: bool | int | float | str, right: bool | int | float | str) -> bool:
-    from patterns.conditions.cells import Exactly
-
+def settled(operator: Operator, left: bool | int | float | str, right: bool | int | float | str) -> bool:
+    """The comparison of two constants."""
+    if isinstance(left, bool) and isinstance(right, bool):
+        return (left == right) == _equality(operator, "true or false")
     return holds(Against(operator, right), Exactly(left))
+
+
+def _equality(operator: Operator, what: str) -> bool:
+    """True for ==, false for !=."""
+    if operator in (Operator.EQUAL, Operator.UNEQUAL):
+        return operator is Operator.EQUAL
+    msg = f"condition: {what} has no order for {operator.value}. Use == or !=."
+    raise ConditionTypeError(msg)
 
 
 def _instant(text: str) -> int:

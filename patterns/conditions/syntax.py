@@ -1,7 +1,7 @@
 """A condition as a tree. Nodes are plain values: they hold, they never compute.
 
-A `Value` is what can be compared (a number, a name, an instant); a `Condition` is what can hold. A boolean attribute and
-the literals `true` and `false` are both.
+A `Value` is what can be compared (a number, a name, an instant); a `Condition` is what can hold. A boolean attribute
+and the literals `true` and `false` are both.
 """
 
 from dataclasses import dataclass, field

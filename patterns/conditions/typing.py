@@ -1,4 +1,4 @@
-"""Whether a condition makes sense for the events at hand: its attributes exist and its comparisons relate like with like."""
+"""Whether a condition makes sense for the events at hand: attributes exist, and like is compared with like."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ REMEDY: Mapping[AttributeType, str] = {
 def check_types(
     condition: Condition, schema: Schema, where: Place, *, features: Mapping[str, Schema] | None = None
 ) -> None:
-    """Raise the first fault of the condition; a register has the attributes of an event, a feature those of `features`."""
+    """Raise the first fault; a register has the attributes of an event, a feature those that `features` says."""
     _Check(schema, where, features or {}).condition(condition)
 
 

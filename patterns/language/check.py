@@ -27,9 +27,7 @@ def check_tree(tree: Pattern, spec: PatternSpec) -> None:
     _check_orders(tree, spec)
 
 
-def check_conditions(
-    conditions: Conditions, spec: PatternSpec, attributes: Mapping[str, AttributeType] | None
-) -> None:
+def check_conditions(conditions: Conditions, spec: PatternSpec, attributes: Mapping[str, AttributeType] | None) -> None:
     """Conditions read known attributes of the right type, of the current event or of the family's feature."""
     for condition, place in zip(conditions.parsed, conditions.places, strict=True):
         foreign = sorted(owners_of(condition) - {spec.family})
@@ -74,8 +72,8 @@ def check_matchable(loose: Nondeterministic, spec: PatternSpec) -> None:
 def _check_orders(tree: Pattern, spec: PatternSpec) -> None:
     if isinstance(tree, Each) and factorial(len(tree.parts)) * len(tree.parts) > MOST_STATES:
         msg = (
-            f"{spec.pattern.place}: each(...) of {len(tree.parts)} parts has {factorial(len(tree.parts))} orders, too many "
-            f"for {MOST_STATES} states: `{pattern_text(tree)[:80]}`. Split it into smaller groups."
+            f"{spec.pattern.place}: each(...) of {len(tree.parts)} parts has {factorial(len(tree.parts))} orders, "
+            f"too many for {MOST_STATES} states: `{pattern_text(tree)[:80]}`. Split it into smaller groups."
         )
         raise StateExplosionError(msg)
     for part in children_of(tree):

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
-from patterns.conditions.text import text_of
 from patterns.conditions.parser import parse_condition
 from patterns.conditions.syntax import Condition
-from patterns.errors import PatternRuleError, UnknownConditionError
+from patterns.conditions.text import text_of
+from patterns.errors import PatternRuleError, Place, UnknownConditionError
 from patterns.language.parser import RESERVED
 from patterns.language.syntax import Anything, Inline, Named, Pattern, Terminal, children_of
 from patterns.spec import PatternSpec, Text
@@ -21,7 +21,7 @@ class Conditions:
 
     names: tuple[str, ...]
     parsed: tuple[Condition, ...]
-    places: tuple[object, ...]
+    places: tuple[Place, ...]
     read: int
     """How many of them the pattern itself reads; the rest are features."""
     numbers: Mapping[str, int]
@@ -55,7 +55,7 @@ def resolve_conditions(tree: Pattern, spec: PatternSpec) -> Conditions:
     wanted = [*_read_by(tree, defined, spec), *((t.name, features[t.name], t.place) for t in spec.features)]
     numbers: dict[str, int] = {}
     first: dict[str, int] = {}
-    kept: list[tuple[str, Condition, object]] = []
+    kept: list[tuple[str, Condition, Place]] = []
     for name, condition, place in wanted:
         canonical = text_of(condition)
         if canonical not in first:
@@ -63,7 +63,10 @@ def resolve_conditions(tree: Pattern, spec: PatternSpec) -> Conditions:
             kept.append((name, condition, place))
         numbers[name] = first[canonical]
     if len(kept) > MOST_CONDITIONS:
-        msg = f"{spec.pattern.place}: {spec.name} has {len(kept)} conditions, at most {MOST_CONDITIONS} are possible. Split it."
+        msg = (
+            f"{spec.pattern.place}: {spec.name} has {len(kept)} conditions, at most {MOST_CONDITIONS} are possible. "
+            "Split it."
+        )
         raise PatternRuleError(msg)
     read = 1 + max((numbers[name] for name, _, _ in _read_by(tree, defined, spec)), default=-1)
     names, parsed, places = zip(*kept, strict=True) if kept else ((), (), ())
@@ -85,7 +88,7 @@ def _parsed(texts: tuple[Text, ...], spec: PatternSpec, earlier: Mapping[str, Co
 
 def _read_by(
     tree: Pattern, defined: Mapping[str, Condition], spec: PatternSpec
-) -> Iterator[tuple[str, Condition, object]]:
+) -> Iterator[tuple[str, Condition, Place]]:
     for terminal in terminals_of(tree):
         match terminal:
             case Named(name, place, _):

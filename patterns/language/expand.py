@@ -91,8 +91,6 @@ def _with_strategy(parts: tuple[Pattern, ...], within: Callable[[Pattern], Core]
 def _iterated(part: Core, least: int, most: int | None, gap: Callable[[Core], Core]) -> Core:
     if most == 0:
         return Nothing()
-    further = Iteration(
-        Concatenation((gap(part), part)), max(least - 1, 0), None if most is None else most - 1
-    )
+    further = Iteration(Concatenation((gap(part), part)), max(least - 1, 0), None if most is None else most - 1)
     repeated = Concatenation((part, further))
     return Union((Nothing(), repeated)) if least == 0 else repeated

@@ -23,8 +23,8 @@ def impossible_event(plan: Plan, words: NDArray[np.int64]) -> ImpossibleEventErr
                 if int(words[plan.tables.bits[first + i] >> 6]) >> int(plan.tables.bits[first + i] & 63) & 1
             ]
             msg = (
-                f"{pattern.name}: conditions {', '.join(held)} held on one event, but `exclusive` says that they cannot. "
-                "Take them out of `exclusive`."
+                f"{pattern.name}: conditions {', '.join(held)} held on one event, but `exclusive` says that "
+                "they cannot. Take them out of `exclusive`."
             )
             return ImpossibleEventError(msg)
     msg = "the catalog: an event has condition bits that no pattern knows. Evaluate the conditions of this plan."

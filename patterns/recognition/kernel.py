@@ -24,20 +24,21 @@ from patterns.recognition.joint import (
 )
 from patterns.recognition.tables import NEVER, Tables
 from patterns.recognition.track_state import NO_EPISODE, NO_RUN, PENDING, REPORTED, UNMARKED, TrackStates
+from patterns.recognition.window import expired
 
 DETECTED, OPENED, UPDATED, CLOSED, TIMED_OUT = 0, 1, 2, 3, 4
 DONE, ROWS_FULL, BAD_EVENT = 0, 1, 2
 
 
 class Rows(NamedTuple):
-    """What the kernel found, a row per finding; `count[0]` of them are filled."""
+    """What the kernel found, a row per finding; `size[0]` of them are filled."""
 
-    count: NDArray[np.int64]
+    size: NDArray[np.int64]
     event: NDArray[np.int64]
     """Row of the batch on which it was found."""
     pattern: NDArray[np.int32]
     status: NDArray[np.uint8]
-    index: NDArray[np.int64]
+    position: NDArray[np.int64]
     time: NDArray[np.int64]
     start_index: NDArray[np.int64]
     start_time: NDArray[np.int64]
@@ -50,7 +51,7 @@ class Moment(NamedTuple):
 
     event: int
     slot: int
-    index: int
+    position: int
     time: int
     tie: int
     gap: int
@@ -68,19 +69,30 @@ def fresh_rows(capacity: int) -> Rows:
 
 
 @njit(cache=True)
-def write(rows: Rows, moment: Moment, pattern: int, status: int, index: int, time: int, start_index: int, start_time: int, id_time: int, id_tie: int) -> None:
+def write(
+    rows: Rows,
+    moment: Moment,
+    pattern: int,
+    status: int,
+    index: int,
+    time: int,
+    start_index: int,
+    start_time: int,
+    id_time: int,
+    id_tie: int,
+) -> None:
     """Append one finding."""
-    n = rows.count[0]
+    n = rows.size[0]
     rows.event[n] = moment.event
     rows.pattern[n] = pattern
     rows.status[n] = status
-    rows.index[n] = index
+    rows.position[n] = index
     rows.time[n] = time
     rows.start_index[n] = start_index
     rows.start_time[n] = start_time
     rows.id_time[n] = id_time
     rows.id_tie[n] = id_tie
-    rows.count[0] = n + 1
+    rows.size[0] = n + 1
 
 
 @njit(cache=True)
@@ -90,7 +102,15 @@ def clear_runs(tables: Tables, pattern: int, slot: int, states: TrackStates) -> 
 
 
 @njit(cache=True)
-def advance_runs(tables: Tables, pattern: int, column: int, moment: Moment, states: TrackStates, index_after: NDArray[np.int64], time_after: NDArray[np.int64]) -> tuple[int, int]:
+def advance_runs(
+    tables: Tables,
+    pattern: int,
+    column: int,
+    moment: Moment,
+    states: TrackStates,
+    index_after: NDArray[np.int64],
+    time_after: NDArray[np.int64],
+) -> tuple[int, int]:
     """Step the runs of `pattern` on an event of class `column`; the latest start of a match, or NO_RUN."""
     base = tables.runs_at[pattern]
     count = tables.runs_at[pattern + 1] - base
@@ -107,10 +127,8 @@ def advance_runs(tables: Tables, pattern: int, column: int, moment: Moment, stat
             continue
         if start == UNMARKED:
             if tables.step_marked[step]:
-                start, began = moment.index, moment.time
-        elif window_us != NEVER and moment.time - began > window_us:
-            continue
-        elif window_events != NEVER and moment.index - start >= window_events:
+                start, began = moment.position, moment.time
+        elif expired(window_us, window_events, began, moment.time, start, moment.position):
             continue
         target = tables.step_target[step]
         if start > index_after[target]:
@@ -138,7 +156,9 @@ def end_episode(pattern: int, status: int, moment: Moment, states: TrackStates, 
 
 
 @njit(cache=True)
-def extend_episode(tables: Tables, pattern: int, start: int, began: int, moment: Moment, states: TrackStates, rows: Rows) -> None:
+def extend_episode(
+    tables: Tables, pattern: int, start: int, began: int, moment: Moment, states: TrackStates, rows: Rows
+) -> None:
     """Take one more detection into the episode of `pattern`; report it once it has dwelt long enough."""
     s = moment.slot
     if states.episode[s, pattern] == NO_EPISODE:
@@ -147,21 +167,31 @@ def extend_episode(tables: Tables, pattern: int, start: int, began: int, moment:
         states.episode_start_time[s, pattern] = began
         states.episode_first_time[s, pattern] = moment.time
         states.episode_first_tie[s, pattern] = moment.tie
-    states.episode_last_index[s, pattern] = moment.index
+    states.episode_last_index[s, pattern] = moment.position
     states.episode_last_time[s, pattern] = moment.time
     if moment.time - states.episode_start_time[s, pattern] < tables.min_dwell_us[pattern]:
         return
     status = UPDATED if states.episode[s, pattern] == REPORTED else OPENED
     states.episode[s, pattern] = REPORTED
     write(
-        rows, moment, pattern, status, moment.index, moment.time,
+        rows, moment, pattern, status, moment.position, moment.time,
         states.episode_start_index[s, pattern], states.episode_start_time[s, pattern],
         states.episode_first_time[s, pattern], states.episode_first_tie[s, pattern],
     )  # fmt: skip
 
 
 @njit(cache=True)
-def attend(tables: Tables, pattern: int, column: int, state_after: int, moment: Moment, states: TrackStates, rows: Rows, index_after: NDArray[np.int64], time_after: NDArray[np.int64]) -> bool:
+def attend(
+    tables: Tables,
+    pattern: int,
+    column: int,
+    state_after: int,
+    moment: Moment,
+    states: TrackStates,
+    rows: Rows,
+    index_after: NDArray[np.int64],
+    time_after: NDArray[np.int64],
+) -> bool:
     """Everything that `pattern`, being under way, does on one event; True when it matched."""
     if tables.max_gap_us[pattern] != NEVER and moment.gap > tables.max_gap_us[pattern]:
         clear_runs(tables, pattern, moment.slot, states)
@@ -173,7 +203,7 @@ def attend(tables: Tables, pattern: int, column: int, state_after: int, moment: 
         extend_episode(tables, pattern, start, began, moment, states, rows)
     else:
         write(
-            rows, moment, pattern, DETECTED, moment.index, moment.time, start, began, moment.time, moment.tie
+            rows, moment, pattern, DETECTED, moment.position, moment.time, start, began, moment.time, moment.tie
         )  # fmt: skip
     if state_after == 0 or (start != NO_RUN and tables.restart[pattern]):
         clear_runs(tables, pattern, moment.slot, states)
@@ -200,17 +230,26 @@ def arrive(event: int, slot: int, time: int, states: TrackStates) -> Moment:
 
 
 @njit(cache=True)
-def attend_active(tables: Tables, joint: Joint, before: int, symbol: int, after: int, moment: Moment, states: TrackStates, rows: Rows, index_after: NDArray[np.int64], time_after: NDArray[np.int64]) -> int:
+def attend_active(
+    tables: Tables,
+    joint: Joint,
+    before: int,
+    symbol: int,
+    after: int,
+    moment: Moment,
+    states: TrackStates,
+    rows: Rows,
+    index_after: NDArray[np.int64],
+    time_after: NDArray[np.int64],
+) -> int:
     """Attend to the patterns under way before or after the event; the joint state, in which a restart may tell."""
     restarts = False
-    for number in (before, after):
-        for a in range(joint.active_count[number]):
-            p = joint.active[number, a]
-            if number == after and joint.state[before, p] != 0:
-                continue  # attended to in the first round
-            matched = attend(
-                tables, p, joint.symbol_class[symbol, p], joint.state[after, p], moment, states, rows, index_after, time_after
-            )  # fmt: skip
+    already = joint.active_count[before]
+    for a in range(already + joint.active_count[after]):
+        p = joint.active[before, a] if a < already else joint.active[after, a - already]
+        if a < already or joint.state[before, p] == 0:
+            column, state_after = joint.symbol_class[symbol, p], joint.state[after, p]
+            matched = attend(tables, p, column, state_after, moment, states, rows, index_after, time_after)
             if matched and tables.restart[p]:
                 if not restarts:
                     states.states[moment.slot] = joint.state[after]
@@ -256,7 +295,7 @@ def advance(
                 states.states[current] = joint.state[here]
             here = entered(joint, states.states[slot])
             current = slot
-        if rows.count[0] > room:
+        if rows.size[0] > room:
             states.states[current] = joint.state[here]
             return event, ROWS_FULL
         moment = arrive(event, slot, times[event], states)

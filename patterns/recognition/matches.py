@@ -59,12 +59,12 @@ def joined(parts: Sequence[Matches]) -> Matches:
 
 def from_rows(rows: Rows, numbers: NDArray[np.int32]) -> Matches:
     """The detections and episodes of the detection kernel; `numbers` tells which pattern of the catalog each is."""
-    n = int(rows.count[0])
+    n = int(rows.size[0])
     return Matches(
         event=rows.event[:n],
         pattern=numbers[rows.pattern[:n]],
         status=rows.status[:n],
-        index=rows.index[:n],
+        index=rows.position[:n],
         time=rows.time[:n],
         start_time=rows.start_time[:n],
         id_time=rows.id_time[:n],
@@ -78,16 +78,23 @@ def from_rows(rows: Rows, numbers: NDArray[np.int32]) -> Matches:
 
 def from_detections(found: Detections, listing: Listing, number: int, pattern: CompiledPattern) -> Matches:
     """The findings of the set kernel: a row per detection when counted, a row per set when listed."""
-    n = int(found.count[0])
+    n = int(found.size[0])
     first = np.concatenate([[0], found.sets_end[:n]])[:-1] if n else np.empty(0, dtype=np.int64)
     listed = found.sets_end[:n] - first
     if pattern.spec.output is Output.COUNT:
-        return _rows(found, np.arange(n), number, found.start_time[:n], np.zeros(n), np.zeros(0), np.zeros(n))
+        none = np.zeros(n, dtype=np.int64)
+        return _rows(found, np.arange(n), number, found.start_time[:n], none, none[:0], none)
     sets = int(listing.sets[0])
     detection = np.repeat(np.arange(n), listed)
     omitted = (found.sets[:n] - listed)[detection]
     return _rows(
-        found, detection, number, listing.start_time[:sets], omitted, listing.members[: listing.sets[1]], listing.ends[:sets]
+        found,
+        detection,
+        number,
+        listing.start_time[:sets],
+        omitted,
+        listing.members[: listing.sets[1]],
+        listing.ends[:sets],
     )
 
 
@@ -105,13 +112,13 @@ def _rows(
         event=found.event[detection],
         pattern=np.full(n, number, dtype=np.int32),
         status=np.zeros(n, dtype=np.uint8),
-        index=found.index[detection],
+        index=found.position[detection],
         time=found.time[detection],
         start_time=start_time,
         id_time=found.time[detection],
         id_tie=found.tie[detection],
         count=found.sets[detection],
-        omitted=omitted.astype(np.int64),
-        members=members.astype(np.int64),
-        members_end=members_end.astype(np.int64),
+        omitted=omitted,
+        members=members,
+        members_end=members_end,
     )

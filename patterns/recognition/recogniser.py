@@ -18,7 +18,7 @@ from patterns.recognition.kernel import BAD_EVENT, DONE, advance, fresh_rows
 from patterns.recognition.matches import Matches, from_detections, from_rows, joined
 from patterns.recognition.sets import Rules, SetStates, advance_sets, fresh_set_states, rearranged_sets
 from patterns.recognition.tables import NEVER, plan, shared_conditions
-from patterns.recognition.track_state import TrackStates, fresh_states, rearranged_states
+from patterns.recognition.track_state import TrackStates, copied_states, fresh_states, rearranged_states
 from patterns.spec import AfterMatch, Output
 
 _ROWS_PER_CALL = 1 << 16
@@ -79,7 +79,7 @@ class Recogniser:
 
     def advance(self, batch: Batch, state: RecogniserState) -> tuple[Matches, RecogniserState]:
         """The matches that `batch` completes and the state after it; `state` has one row per track of the batch."""
-        detecting = TrackStates(*(column.copy() for column in state.detecting))
+        detecting = copied_states(state.detecting)
         found = [*self._detections(batch, detecting)]
         counting = []
         for which, saved in enumerate(state.counting):

@@ -17,8 +17,8 @@ UNION = -2
 class Graph(NamedTuple):
     """Per node: the marked event's index and time and the node before it, or UNION and the two it unites."""
 
-    count: NDArray[np.int64]
-    index: NDArray[np.int64]
+    size: NDArray[np.int64]
+    position: NDArray[np.int64]
     time: NDArray[np.int64]
     left: NDArray[np.int64]
     right: NDArray[np.int64]
@@ -39,12 +39,12 @@ def fresh_graph(capacity: int) -> Graph:
 @njit(cache=True)
 def with_room(graph: Graph, nodes: int) -> Graph:
     """The same graph, with room for `nodes` more."""
-    count = graph.count[0]
-    if count + nodes <= len(graph.index):
+    count = graph.size[0]
+    if count + nodes <= len(graph.position):
         return graph
     wider = fresh_graph(2 * (count + nodes))
-    wider.count[0] = count
-    wider.index[:count] = graph.index[:count]
+    wider.size[0] = count
+    wider.position[:count] = graph.position[:count]
     wider.time[:count] = graph.time[:count]
     wider.left[:count] = graph.left[:count]
     wider.right[:count] = graph.right[:count]
@@ -54,19 +54,19 @@ def with_room(graph: Graph, nodes: int) -> Graph:
 @njit(cache=True)
 def added(graph: Graph, index: int, time: int, left: int, right: int) -> int:
     """A new node; there must be room."""
-    node = graph.count[0]
-    graph.index[node] = index
+    node = graph.size[0]
+    graph.position[node] = index
     graph.time[node] = time
     graph.left[node] = left
     graph.right[node] = right
-    graph.count[0] = node + 1
+    graph.size[0] = node + 1
     return node
 
 
 @njit(cache=True)
 def compacted(graph: Graph, roots: NDArray[np.int64]) -> Graph:
     """Only what `roots` still lead to; `roots` are renumbered in place."""
-    count = graph.count[0]
+    count = graph.size[0]
     number = np.full(count, NOTHING, dtype=np.int64)
     for root in roots:
         if root != NOTHING:
@@ -82,7 +82,7 @@ def compacted(graph: Graph, roots: NDArray[np.int64]) -> Graph:
         if number[node] != NOTHING:
             left = graph.left[node] if graph.left[node] == NOTHING else number[graph.left[node]]
             right = graph.right[node] if graph.right[node] == NOTHING else number[graph.right[node]]
-            number[node] = added(kept, graph.index[node], graph.time[node], left, right)
+            number[node] = added(kept, graph.position[node], graph.time[node], left, right)
     for i in range(len(roots)):
         if roots[i] != NOTHING:
             roots[i] = number[roots[i]]
@@ -131,7 +131,7 @@ def with_set(listing: Listing, path: NDArray[np.int64], length: int, start_time:
 @njit(cache=True)
 def listed(graph: Graph, root: int, most: int, listing: Listing) -> Listing:
     """The listing with at most `most` of the sets that end at `root` appended."""
-    count = graph.count[0]
+    count = graph.size[0]
     path = np.empty(64, dtype=np.int64)
     stack = np.empty((64, 2), dtype=np.int64)
     stack[0, 0], stack[0, 1] = root, 0
@@ -143,7 +143,7 @@ def listed(graph: Graph, root: int, most: int, listing: Listing) -> Listing:
             taller = np.empty((2 * len(stack), 2), dtype=np.int64)
             taller[:height] = stack[:height]
             stack = taller
-        if graph.index[node] == UNION:
+        if graph.position[node] == UNION:
             stack[height, 0], stack[height, 1] = graph.right[node], depth
             stack[height + 1, 0], stack[height + 1, 1] = graph.left[node], depth
             height += 2
@@ -152,12 +152,12 @@ def listed(graph: Graph, root: int, most: int, listing: Listing) -> Listing:
             longer = np.empty(2 * len(path), dtype=np.int64)
             longer[:depth] = path
             path = longer
-        path[depth] = graph.index[node]
+        path[depth] = graph.position[node]
         if graph.left[node] == NOTHING:
             listing = with_set(listing, path, depth + 1, graph.time[node])
             found += 1
         else:
             stack[height, 0], stack[height, 1] = graph.left[node], depth + 1
             height += 1
-    assert count == graph.count[0], "listing reads the graph, it never grows it"
+    assert count == graph.size[0], "listing reads the graph, it never grows it"
     return listing

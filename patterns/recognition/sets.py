@@ -24,6 +24,7 @@ from patterns.recognition.set_graph import (
     with_room,
 )
 from patterns.recognition.tables import NEVER
+from patterns.recognition.window import expired
 
 MOST_SETS = np.iinfo(np.int64).max // 4
 """Counts stop here instead of overflowing; so many sets can never be listed."""
@@ -45,9 +46,9 @@ class Rules(NamedTuple):
 
 
 class Configurations(NamedTuple):
-    """Configurations one after the other; `count[0]` of them are filled."""
+    """Configurations one after the other; `size[0]` of them are filled."""
 
-    count: NDArray[np.int64]
+    size: NDArray[np.int64]
     state: NDArray[np.int32]
     start_index: NDArray[np.int64]
     start_time: NDArray[np.int64]
@@ -70,9 +71,9 @@ class SetStates(NamedTuple):
 class Detections(NamedTuple):
     """Detections one after the other; detection i lists sets `sets_end[i - 1]..sets_end[i]` of the listing."""
 
-    count: NDArray[np.int64]
+    size: NDArray[np.int64]
     event: NDArray[np.int64]
-    index: NDArray[np.int64]
+    position: NDArray[np.int64]
     time: NDArray[np.int64]
     tie: NDArray[np.int64]
     start_time: NDArray[np.int64]
@@ -111,7 +112,7 @@ def fresh_detections(capacity: int) -> Detections:
 @njit(cache=True)
 def configurations_with_room(some: Configurations, more: int) -> Configurations:
     """The same configurations, with room for `more`."""
-    count = some.count[0]
+    count = some.size[0]
     if count + more <= len(some.state):
         return some
     wider = fresh_configurations(2 * (count + more))
@@ -122,62 +123,71 @@ def configurations_with_room(some: Configurations, more: int) -> Configurations:
 @njit(cache=True)
 def copy_configurations(some: Configurations, first: int, end: int, onto: Configurations) -> None:
     """Append configurations `first..end` of `some`; there must be room."""
-    at, many = onto.count[0], end - first
+    at, many = onto.size[0], end - first
     onto.state[at : at + many] = some.state[first:end]
     onto.start_index[at : at + many] = some.start_index[first:end]
     onto.start_time[at : at + many] = some.start_time[first:end]
     onto.sets[at : at + many] = some.sets[first:end]
     onto.node[at : at + many] = some.node[first:end]
-    onto.count[0] = at + many
+    onto.size[0] = at + many
 
 
 @njit(cache=True)
 def begin_anew(some: Configurations) -> None:
     """Only the configuration of a match that has not begun."""
-    some.count[0] = 1
+    some.size[0] = 1
     some.state[0], some.start_index[0], some.start_time[0], some.sets[0], some.node[0] = 0, UNSTARTED, 0, 1, NOTHING
 
 
 @njit(cache=True)
-def join(some: Configurations, first: int, state: int, start: int, began: int, sets: int, node: int, graph: Graph) -> None:
+def join(
+    some: Configurations, first: int, state: int, start: int, began: int, sets: int, node: int, graph: Graph
+) -> None:
     """Add a configuration; one with the same state at or behind `first` takes it in."""
-    for at in range(first, some.count[0]):
+    for at in range(first, some.size[0]):
         if some.state[at] == state:
             some.sets[at] = min(some.sets[at] + sets, MOST_SETS)
             some.start_time[at] = min(some.start_time[at], began)
             if some.node[at] != NOTHING and node != NOTHING:
                 some.node[at] = added(graph, UNION, 0, some.node[at], node)
             return
-    at = some.count[0]
+    at = some.size[0]
     some.state[at], some.start_index[at], some.start_time[at], some.sets[at], some.node[at] = (
         state, start, began, sets, node,
     )  # fmt: skip
-    some.count[0] = at + 1
+    some.size[0] = at + 1
 
 
 @njit(cache=True)
-def step(rules: Rules, column: int, index: int, time: int, before: Configurations, after: Configurations, graph: Graph, accepted: NDArray[np.int64]) -> tuple[int, int, int]:
-    """Fill `after` with what follows `before`; how many sets a match completes, its earliest start, its nodes' count."""
+def step(
+    rules: Rules,
+    column: int,
+    index: int,
+    time: int,
+    before: Configurations,
+    after: Configurations,
+    graph: Graph,
+    accepted: NDArray[np.int64],
+) -> tuple[int, int, int]:
+    """Fill `after` with what follows `before`; how many sets are complete, their earliest start, how many nodes."""
     windowed = rules.window_us != NEVER or rules.window_events != NEVER
-    after.count[0] = 0
+    after.size[0] = 0
     complete, began_first, roots = 0, time, 0
     idle = rules.delta[before.state[0], column, 0]
     join(after, 0, idle, UNSTARTED, 0, 1, NOTHING, graph)
     group, group_start = 1, np.int64(UNSTARTED)
-    for i in range(1, before.count[0] + 1):
+    for i in range(1, before.size[0] + 1):
         # The match that begins now comes last, so that starts stay in ascending order.
-        fresh = i == before.count[0]
+        fresh = i == before.size[0]
         state = before.state[0] if fresh else before.state[i]
         start = index if fresh else before.start_index[i]
         began = time if fresh else before.start_time[i]
         sets = 1 if fresh else before.sets[i]
         node = NOTHING if fresh else before.node[i]
-        if not fresh and rules.window_us != NEVER and time - began > rules.window_us:
-            continue
-        if not fresh and rules.window_events != NEVER and index - start >= rules.window_events:
+        if expired(rules.window_us, rules.window_events, began, time, start, index):
             continue
         if windowed and start != group_start:
-            group, group_start = after.count[0], start
+            group, group_start = after.size[0], start
         if not fresh and rules.delta[state, column, 0] != DEAD:
             join(after, group, rules.delta[state, column, 0], start, began, sets, node, graph)
         marked = rules.delta[state, column, 1]
@@ -193,22 +203,31 @@ def step(rules: Rules, column: int, index: int, time: int, before: Configuration
 
 
 @njit(cache=True)
-def with_detection(found: Detections, event: int, index: int, time: int, tie: int, began: int, sets: int, sets_end: int) -> Detections:
+def with_detection(
+    found: Detections, event: int, index: int, time: int, tie: int, began: int, sets: int, sets_end: int
+) -> Detections:
     """The detections with one more."""
-    n = found.count[0]
+    n = found.size[0]
     wider = found
     if n == len(found.event):
         wider = fresh_detections(2 * n + 16)
-        wider.event[:n], wider.index[:n], wider.time[:n], wider.tie[:n] = found.event, found.index, found.time, found.tie
+        wider.event[:n], wider.position[:n], wider.time[:n], wider.tie[:n] = (
+            found.event,
+            found.position,
+            found.time,
+            found.tie,
+        )
         wider.start_time[:n], wider.sets[:n], wider.sets_end[:n] = found.start_time, found.sets, found.sets_end
-    wider.event[n], wider.index[n], wider.time[n], wider.tie[n] = event, index, time, tie
+    wider.event[n], wider.position[n], wider.time[n], wider.tie[n] = event, index, time, tie
     wider.start_time[n], wider.sets[n], wider.sets_end[n] = began, sets, sets_end
-    wider.count[0] = n + 1
+    wider.size[0] = n + 1
     return wider
 
 
 @njit(cache=True)
-def advance_sets(rules: Rules, columns: NDArray[np.int32], times: NDArray[np.int64], first_of: NDArray[np.int64], states: SetStates) -> tuple[SetStates, Detections, Listing]:
+def advance_sets(
+    rules: Rules, columns: NDArray[np.int32], times: NDArray[np.int64], first_of: NDArray[np.int64], states: SetStates
+) -> tuple[SetStates, Detections, Listing]:
     """Read the events `first_of[s]..first_of[s + 1]` of each track s; the states after them and what was found."""
     tracks = len(states.seen)
     seen, last_time, tie = states.seen.copy(), states.last_time.copy(), states.tie.copy()
@@ -217,13 +236,17 @@ def advance_sets(rules: Rules, columns: NDArray[np.int32], times: NDArray[np.int
     found, listing = fresh_detections(16), fresh_listing(16, 64)
     before, after = fresh_configurations(64), fresh_configurations(64)
     for track in range(tracks):
-        before.count[0] = 0
-        before = configurations_with_room(before, 1 + states.configurations_at[track + 1] - states.configurations_at[track])
-        copy_configurations(states.configurations, states.configurations_at[track], states.configurations_at[track + 1], before)
-        if before.count[0] == 0:
+        before.size[0] = 0
+        before = configurations_with_room(
+            before, 1 + states.configurations_at[track + 1] - states.configurations_at[track]
+        )
+        copy_configurations(
+            states.configurations, states.configurations_at[track], states.configurations_at[track + 1], before
+        )
+        if before.size[0] == 0:
             begin_anew(before)
         graph = loaded(states.graph, states.nodes_at[track], states.nodes_at[track + 1])
-        live = graph.count[0]
+        live = graph.size[0]
         for event in range(first_of[track], first_of[track + 1]):
             time = times[event]
             gap = time - last_time[track] if seen[track] else 0
@@ -232,9 +255,9 @@ def advance_sets(rules: Rules, columns: NDArray[np.int32], times: NDArray[np.int
             last_time[track] = time
             if rules.max_gap_us != NEVER and gap > rules.max_gap_us:
                 begin_anew(before)
-                graph.count[0] = 0
-            many = before.count[0]
-            after.count[0] = 0
+                graph.size[0] = 0
+            many = before.size[0]
+            after.size[0] = 0
             after = configurations_with_room(after, 2 * many + 2)
             graph = with_room(graph, 3 * many + 3)
             accepted = np.empty(many + 1, dtype=np.int64)
@@ -248,17 +271,17 @@ def advance_sets(rules: Rules, columns: NDArray[np.int32], times: NDArray[np.int
                 found = with_detection(found, event, seen[track], time, tie[track], began, complete, listing.sets[0])
                 if rules.restart:
                     begin_anew(after)
-                    graph.count[0] = 0
+                    graph.size[0] = 0
             before, after = after, before
-            if graph.count[0] > _COMPACT_ABOVE and graph.count[0] > 2 * live:
-                graph = compacted(graph, before.node[: before.count[0]])
-                live = graph.count[0]
-        graph = compacted(graph, before.node[: before.count[0]])
-        kept = configurations_with_room(kept, before.count[0])
-        copy_configurations(before, 0, before.count[0], kept)
-        kept_at[track + 1] = kept.count[0]
+            if graph.size[0] > _COMPACT_ABOVE and graph.size[0] > 2 * live:
+                graph = compacted(graph, before.node[: before.size[0]])
+                live = graph.size[0]
+        graph = compacted(graph, before.node[: before.size[0]])
+        kept = configurations_with_room(kept, before.size[0])
+        copy_configurations(before, 0, before.size[0], kept)
+        kept_at[track + 1] = kept.size[0]
         nodes = with_graph(nodes, graph)
-        nodes_at[track + 1] = nodes.count[0]
+        nodes_at[track + 1] = nodes.size[0]
     return SetStates(seen, last_time, tie, kept_at, kept, nodes_at, nodes), found, listing
 
 
@@ -266,8 +289,8 @@ def advance_sets(rules: Rules, columns: NDArray[np.int32], times: NDArray[np.int
 def loaded(graph: Graph, first: int, end: int) -> Graph:
     """The nodes of one track as a graph of their own (their references are within the track already)."""
     own = fresh_graph(end - first + 64)
-    own.count[0] = end - first
-    own.index[: end - first] = graph.index[first:end]
+    own.size[0] = end - first
+    own.position[: end - first] = graph.position[first:end]
     own.time[: end - first] = graph.time[first:end]
     own.left[: end - first] = graph.left[first:end]
     own.right[: end - first] = graph.right[first:end]
@@ -277,16 +300,18 @@ def loaded(graph: Graph, first: int, end: int) -> Graph:
 @njit(cache=True)
 def with_graph(nodes: Graph, graph: Graph) -> Graph:
     """The nodes with those of one more track behind them."""
-    wider = with_room(nodes, graph.count[0])
-    for node in range(graph.count[0]):
-        added(wider, graph.index[node], graph.time[node], graph.left[node], graph.right[node])
+    wider = with_room(nodes, graph.size[0])
+    for node in range(graph.size[0]):
+        added(wider, graph.position[node], graph.time[node], graph.left[node], graph.right[node])
     return wider
 
 
 def fresh_set_states(tracks: int) -> SetStates:
     """The state of tracks of which nothing has been read."""
     return SetStates(
-        *(np.zeros(tracks, dtype=np.int64) for _ in range(3)),
+        np.zeros(tracks, dtype=np.int64),
+        np.zeros(tracks, dtype=np.int64),
+        np.zeros(tracks, dtype=np.int64),
         np.zeros(tracks + 1, dtype=np.int64),
         fresh_configurations(0),
         np.zeros(tracks + 1, dtype=np.int64),
@@ -309,6 +334,6 @@ def rearranged_sets(states: SetStates, rows: NDArray[np.int64]) -> SetStates:
             kept = configurations_with_room(kept, end - first)
             copy_configurations(states.configurations, first, end, kept)
             nodes = with_graph(nodes, loaded(states.graph, states.nodes_at[row], states.nodes_at[row + 1]))
-        kept_at[i + 1] = kept.count[0]
-        nodes_at[i + 1] = nodes.count[0]
+        kept_at[i + 1] = kept.size[0]
+        nodes_at[i + 1] = nodes.size[0]
     return SetStates(clock[0].copy(), clock[1].copy(), clock[2].copy(), kept_at, kept, nodes_at, nodes)

@@ -4,17 +4,18 @@ Pattern p owns the ranges that the `*_at` arrays give it. Conditions are numbere
 is evaluated once per event however many patterns name it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from patterns.automata.deterministic import steps_by_class
+from patterns.automata.nondeterministic import Transition
 from patterns.compiler import CompiledPattern
-from patterns.conditions.text import text_of
 from patterns.conditions.syntax import Condition
+from patterns.conditions.text import text_of
 from patterns.spec import AfterMatch, Report
 
 NEVER = -1
@@ -83,12 +84,11 @@ def plan(patterns: Sequence[CompiledPattern], conditions: Sequence[Condition] | 
 
 def shared_conditions(patterns: Sequence[CompiledPattern]) -> tuple[Condition, ...]:
     """Every condition that some pattern needs, once."""
-    first = {text_of(c): c for pattern in patterns for c in reversed(pattern.conditions)}
-    return tuple(first.values())
+    return tuple({text_of(condition): condition for pattern in patterns for condition in pattern.conditions}.values())
 
 
 def _tables(patterns: Sequence[CompiledPattern], number: dict[str, int]) -> Tables:
-    steps, steps_at, source, target, marked, final = _steps(patterns)
+    steps = _steps(patterns)
     gaps = np.array([NEVER if p.spec.max_gap_us is None else p.spec.max_gap_us for p in patterns], dtype=np.int64)
     return Tables(
         bits=_joined([[number[text_of(c)] for c in p.conditions] for p in patterns], np.int32),
@@ -100,12 +100,12 @@ def _tables(patterns: Sequence[CompiledPattern], number: dict[str, int]) -> Tabl
         delta_at=_offsets([(p.automaton.states + 1) * p.automaton.delta.shape[1] for p in patterns]),
         classes=np.array([p.automaton.delta.shape[1] for p in patterns], dtype=np.int64),
         states_at=_offsets([p.automaton.states + 1 for p in patterns]),
-        steps=steps,
-        steps_at=steps_at,
-        step_source=source,
-        step_target=target,
-        step_marked=marked,
-        step_final=final,
+        steps=steps.ranges,
+        steps_at=steps.at,
+        step_source=steps.source,
+        step_target=steps.target,
+        step_marked=steps.marked,
+        step_final=steps.final,
         runs_at=_offsets([p.loose.states for p in patterns]),
         window_us=_optional([p.spec.window_us for p in patterns]),
         window_events=_optional([p.spec.window_events for p in patterns]),
@@ -122,16 +122,25 @@ def _with_restart(delta: NDArray[np.int32]) -> NDArray[np.int32]:
     return np.vstack([delta, delta[:1]])
 
 
-def _steps(patterns: Sequence[CompiledPattern]) -> tuple[NDArray[np.int64], NDArray[np.int64], *tuple[NDArray, ...]]:  # type: ignore[type-arg]
+class _Steps(NamedTuple):
+    ranges: NDArray[np.int64]
+    at: NDArray[np.int64]
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    marked: NDArray[np.uint8]
+    final: NDArray[np.uint8]
+
+
+def _steps(patterns: Sequence[CompiledPattern]) -> _Steps:
     ranges, starts = [0], []
-    taken = []
+    taken: list[tuple[Transition, bool]] = []
     for pattern in patterns:
         starts.append(len(ranges) - 1)
         by_class = steps_by_class(pattern.loose, pattern.classes)
         for c in range(pattern.automaton.delta.shape[1]):
             taken += [(t, t.target in pattern.loose.finals) for state in by_class for t in state[c]]
             ranges.append(len(taken))
-    return (
+    return _Steps(
         np.array(ranges, dtype=np.int64),
         np.array(starts, dtype=np.int64),
         np.array([t.source for t, _ in taken], dtype=np.int32),
@@ -145,8 +154,8 @@ def _offsets(sizes: Sequence[int]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def _joined(parts, dtype):  # type: ignore[no-untyped-def]
-    return np.concatenate([np.asarray(part, dtype=dtype) for part in parts] or [np.empty(0, dtype)]).astype(dtype)
+def _joined(parts: Iterable[ArrayLike], dtype: type[np.generic]) -> NDArray[Any]:
+    return np.concatenate([np.empty(0, dtype), *(np.asarray(part, dtype=dtype) for part in parts)])
 
 
 def _optional(values: Sequence[int | None]) -> NDArray[np.int64]:

@@ -63,6 +63,11 @@ def rearranged_states(states: TrackStates, rows: NDArray[np.int64], plan: Plan) 
     """States whose row i is row `rows[i]` of `states`, or fresh where that is negative."""
     arranged = fresh_states(plan, len(rows))
     known = rows >= 0
-    for old, new in zip(states, arranged, strict=True):
-        new[known] = old[rows[known]]
+    for name in TrackStates._fields:
+        getattr(arranged, name)[known] = getattr(states, name)[rows[known]]
     return arranged
+
+
+def copied_states(states: TrackStates) -> TrackStates:
+    """The same states in arrays of their own, which a kernel may write to."""
+    return TrackStates(**{name: getattr(states, name).copy() for name in TrackStates._fields})
