@@ -58,3 +58,30 @@ class ConditionTypeError(PatternError):
 
 class AlphabetError(PatternError):
     """The conditions of a pattern have more possible combinations than can be kept as symbols."""
+
+
+class UnknownConditionError(PatternError):
+    """A pattern names a condition that its `where:` does not define."""
+
+    def __init__(self, name: str, known: Iterable[str], where: object) -> None:
+        known = sorted(known)
+        listed = (
+            f"Defined in where: {', '.join(known)}." if known else "Define it in where:, or write it as [condition]."
+        )
+        super().__init__(f"{where}: unknown condition '{name}'. {nearest(name, known)}{listed}")
+
+
+class RegistersError(PatternError):
+    """A pattern keeps or reads an earlier event, which the automata without memory cannot."""
+
+
+class CannotMatchError(PatternError):
+    """No stretch of any track could ever match."""
+
+
+class StateExplosionError(PatternError):
+    """An operator needs more states than an automaton may have."""
+
+
+class PatternRuleError(PatternError):
+    """Two keys of a pattern do not go together, or one has an impossible value."""
