@@ -32,9 +32,9 @@ FAULTS = """
 ice and sped_kn > 5 | trawling:7:11: unknown attribute 'sped_kn'. Did you mean 'speed_kn'? Known attributes: course_deg,
 port.distance > 5 | trawling:7:3: unknown attribute 'port.distance'. Did you mean 'port.distance_m'?
 last.sped_kn > 5 | trawling:7:3: unknown attribute 'last.sped_kn'. Did you mean 'last.speed_kn'?
-vessel_type > 5 | trawling:7:3: vessel_type is a text and 5 is an integer: they cannot be compared. Compare it with a text
-ice and "a" == mmsi | trawling:7:18: "a" is a text and mmsi is an integer: they cannot be compared. Compare it with a number
-mmsi == vessel_type | trawling:7:3: mmsi is an integer and vessel_type is a text: they cannot be compared. Compare attributes
+vessel_type > 5 | trawling:7:3: vessel_type is a text and 5 is an integer: they cannot be compared. Compare it
+ice and "a" == mmsi | trawling:7:18: "a" is a text and mmsi is an integer: they cannot be compared. Compare it
+mmsi == vessel_type | trawling:7:3: mmsi is an integer and vessel_type is a text: they cannot be compared. Compare
 flag in ("a", 5) | trawling:7:3: flag is a text and 5 is an integer
 ice == 1 | trawling:7:3: ice is true or false and 1 is an integer: they cannot be compared. Compare it with true
 flag < "b" | trawling:7:3: flag is a text, which has no order for <. Use ==, != or in
