@@ -1,7 +1,16 @@
 """Conditions restated for typed columns."""
 
 from patterns.conditions import Attribute, AttributeType, parse_condition
-from patterns.conditions.lowering import IntegerAgainstDouble, Lowered, OneOf, Present, Related, Settled, Tested, lower
+from patterns.conditions.lowering import (
+    IntegerAgainstDouble,
+    Lowered,
+    OneOf,
+    Present,
+    Related,
+    Settled,
+    VersusConstant,
+    lower,
+)
 from patterns.conditions.syntax import Operator
 from tests.condition_cases import TYPES
 
@@ -13,9 +22,11 @@ def lowered(text: str) -> Lowered:
 
 
 def test_a_constant_takes_the_type_of_the_attribute() -> None:
-    assert lowered("2.5 < mmsi") == Tested(Operator.GREATER, MMSI, AttributeType.INTEGER, 2)
-    assert lowered("speed_kn < 9007199254740993") == Tested(Operator.AT_MOST, SPEED, AttributeType.NUMBER, 2.0**53)
-    assert lowered('time == "1970-01-01T00:00:01Z"') == Tested(
+    assert lowered("2.5 < mmsi") == VersusConstant(Operator.GREATER, MMSI, AttributeType.INTEGER, 2)
+    assert lowered("speed_kn < 9007199254740993") == VersusConstant(
+        Operator.AT_MOST, SPEED, AttributeType.NUMBER, 2.0**53
+    )
+    assert lowered('time == "1970-01-01T00:00:01Z"') == VersusConstant(
         Operator.EQUAL, Attribute("time"), AttributeType.TIMESTAMP, 1_000_000
     )
 
