@@ -42,7 +42,7 @@ def disagreements(frame: "DataFrame", table: pa.Table, some: list[Condition]) ->
     return [(text_of(some[condition]), table.slice(int(row), 1).to_pylist()[0]) for row, condition in places[:3]]
 
 
-@pytest.mark.parametrize(("ansi", "count"), [("true", 256), ("false", 64)])
+@pytest.mark.parametrize(("ansi", "count"), [("true", 128), ("false", 64)])
 def test_both_back_ends_agree_on_every_value(spark: "SparkSession", ansi: str, count: int) -> None:
     some = drawn(conditions, count)
     table = numbered(arrow_table(drawn(rows, 300)))
