@@ -272,3 +272,7 @@ class PatternEntry(_Part):
         """The same entry with some fields changed, checked anew."""
         held = {name: getattr(self, name) for name in self.model_fields_set}
         return PatternEntry.model_validate({**held, **values}).written_as(self._texts)
+
+
+PARTS: dict[str, type[BaseModel]] = {"for_each": ForEach, "forecast": Forecast, "alert": Alert}
+"""The keys of an entry that hold keys of their own."""

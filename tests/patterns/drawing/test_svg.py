@@ -31,8 +31,9 @@ def test_nothing_overlaps_within_a_column_and_all_is_inside(diagram: Diagram) ->
     columns: dict[int, list[tuple[float, float]]] = {}
     for slot in slots.values():
         columns.setdefault(slot.column, []).append((slot.y - slot.above, slot.y + slot.below))
-        assert slot.x - slot.width / 2 >= -1e-6 and slot.x + slot.width / 2 <= layout.width + 1e-6
-        assert slot.y - slot.above >= -1e-6 and slot.y + slot.below <= layout.height + 1e-6
+        assert min(slot.x - slot.width / 2, slot.y - slot.above) >= -1e-6
+        assert slot.x + slot.width / 2 <= layout.width + 1e-6
+        assert slot.y + slot.below <= layout.height + 1e-6
     for spans in columns.values():
         assert all(one[1] <= other[0] + 1e-6 for one, other in pairwise(sorted(spans)))
 
