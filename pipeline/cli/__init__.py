@@ -10,6 +10,7 @@ from pipeline.errors import PipelineError
 
 COMMANDS = {
     "demo": "The main job on simulated data, with embedded defaults.",
+    "recognise": "Find the patterns of a catalog in any table of events.",
     "catalog": "The catalog of patterns: list, show, check, draw, import.",
     "jars": "Fetch the jars that Spark needs, once.",
 }

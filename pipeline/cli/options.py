@@ -23,6 +23,16 @@ def settings_options(command: Command) -> Command:
     return command
 
 
+def output_options(command: Command) -> Command:
+    """Add --json and --quiet; the command receives them as `as_json` and `quiet`."""
+    for option in (
+        click.option("--quiet", "-q", is_flag=True, help="Show no progress."),
+        click.option("--json", "as_json", is_flag=True, help="End standard output with one line of JSON."),
+    ):
+        command = option(command)
+    return command
+
+
 def settings_from(settings_file: Path | None, master: str | None = None, conf: tuple[str, ...] = ()) -> Settings:
     """The settings that these options, the environment and the file give together."""
     settings = read_settings(settings_file, options={"spark.master": master})

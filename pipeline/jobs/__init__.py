@@ -1,0 +1,1 @@
+"""Whole lines, each started by one command."""

@@ -1,0 +1,1 @@
+"""Where results go: folders of ours, replaced whole or not at all."""
