@@ -104,7 +104,7 @@ class ForEach(_Part):
     layer: str = Field(description="The layer whose features make the instances.")
     as_: str = Field(alias="as", description="What the conditions call the feature: `port` in `port.distance_m`.")
     radius_m: float | None = Field(
-        None, gt=0, description="Features farther from an event than this do not matter to any condition."
+        None, gt=0, description="Beyond this distance from a feature an event counts as endlessly far from it."
     )
 
     @field_validator("as_")

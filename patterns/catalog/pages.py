@@ -43,11 +43,11 @@ def pattern_page(entry: PatternEntry, compiled: CompiledPattern) -> str:
 _OWN = """\
 ## Patterns of your own
 
-Write them as YAML, one pattern a file or several under `patterns:`, and give the files with `--patterns`. `foresail catalog
-show NAME` prints a built-in one as an example, `foresail catalog check PATH` tells every fault with its line, and an editor
-that knows [the schema](../catalog.schema.json) completes the keys as you type.
-Thresholds under `parameters:` are used by name in the conditions; `--set pattern.parameter=value` changes one for a run. A
-condition may also name the conditions above it."""
+Write them as YAML, one pattern a file or several under `patterns:`, and give the files with `--patterns`.
+`foresail catalog show NAME --yaml` prints a built-in one to begin with, `foresail catalog check PATH` tells every fault
+with its line, and an editor that knows [the schema](../catalog.schema.json) completes the keys as you type.
+Thresholds under `parameters:` are used by name in the conditions; `--set pattern.parameter=value` changes one for a
+run. A condition may also name the conditions above it."""
 _FEATURES = "Read by forecasts only; they do not change what is recognised."
 
 

@@ -60,6 +60,13 @@ def test_show_tells_all_about_a_pattern(foresail: Foresail) -> None:
     assert held["states"] == 4
 
 
+def test_show_as_yaml_is_a_catalog_file_to_begin_with(foresail: Foresail, tmp_path: Path) -> None:
+    (tmp_path / "own.yaml").write_text(foresail("show", "trawling", "--yaml").stdout, encoding="utf-8")
+    assert foresail("check", tmp_path / "own.yaml").stdout == "1 pattern, no fault.\n"
+    listed = foresail("list", "--patterns", tmp_path / "own.yaml").stdout
+    assert listed.startswith("trawling  maritime")
+
+
 def test_an_unknown_pattern_is_one_line_with_the_nearest_name(foresail: Foresail) -> None:
     said = foresail("show", "trawlin", code=1)
     assert said.stderr.startswith("foresail: unknown pattern 'trawlin'. Did you mean 'trawling'?")
