@@ -135,20 +135,21 @@ def import_file(
     """Read the patterns of FILE, in the prefix notation of .sre files, and write them as catalog entries."""
     import re
 
-    from patterns.catalog.writer import write_entry
+    from patterns.catalog.writer import write_entries, write_entry
     from patterns.notations.sre import Importing, import_sre
 
     name = re.sub(r"\W+", "_", file.stem).strip("_").lower()
     importing = Importing(name if re.match("[a-z_]", name) else f"pattern_{name}", domain, time_unit)
     declared = (_read(declarations), str(declarations)) if declarations else None
-    for entry in import_sre(_read(file), str(file), importing, declared):
+    entries = import_sre(_read(file), str(file), importing, declared)
+    for entry in entries:
         if entry.notes:
             click.echo(f"foresail: {entry.name}: {entry.notes}", err=True)
-        if out is None:
-            click.echo("---\n" + write_entry(entry), nl=False)
-        else:
+        if out is not None:
             _write(out / f"{entry.name}.yaml", write_entry(entry))
             click.echo(str(out / f"{entry.name}.yaml"))
+    if out is None:
+        click.echo(write_entries(entries), nl=False)
 
 
 @command.command()

@@ -96,6 +96,12 @@ def test_a_fault_in_a_further_key_is_told_the_same_way(line: str, said: str) -> 
         ("patterns:\n  - 3\n", "a.yaml:2:5: not a pattern."),
         ("patterns:\n  - {}\nname: a\n", "a.yaml:3:1: 'name' stands beside 'patterns:'."),
         ("a: &x 1\nb: *y\n", "a.yaml:2:4: bad YAML"),
+        ("a: &x [*x]\n", "a.yaml:1:4: the value holds itself."),
+        ("1: a\n", "a.yaml:1:1: '1' is not a name."),
+        ("where: {true: a}\n", "a.yaml:1:9: 'true' is not a name."),
+        ("? [a, b]\n: 3\n", "a.yaml:1:3: a list is not a name."),
+        ("name: a\x00\n", "a.yaml:1:1: not a YAML file"),
+        ("name: a\n---\nname: b\n", "a.yaml:2:1: bad YAML, but found another document. Write several patterns"),
     ],
 )
 def test_a_file_without_patterns_is_told_apart(text: str, said: str) -> None:

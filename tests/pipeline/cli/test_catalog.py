@@ -116,7 +116,8 @@ def test_import_writes_entries_that_check_reads(foresail: Foresail, tmp_path: Pa
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["my_pattern_1.yaml", "my_pattern_2.yaml"]
     assert "read as one of their sequence" in said.stderr
     assert foresail("check", tmp_path / "out").stdout == "2 patterns, no fault.\n"
-    assert foresail("import", source).stdout.count("---\n") == 2
+    (tmp_path / "both.yaml").write_text(foresail("import", source).stdout, encoding="utf-8")
+    assert foresail("check", tmp_path / "both.yaml").stdout == "2 patterns, no fault.\n"
 
 
 def test_import_of_a_missing_or_wrong_file_is_a_readable_fault(foresail: Foresail, tmp_path: Path) -> None:
