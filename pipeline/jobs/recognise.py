@@ -13,6 +13,7 @@ from patterns.catalog.entry import PatternEntry
 from patterns.catalog.loader import Catalog
 from patterns.compiler import CompiledPattern, compile_pattern
 from patterns.errors import UnknownAttributeError
+from patterns.spec import without_features
 from pipeline.conditions import attribute_types
 from pipeline.errors import InputError
 from pipeline.progress import Progress
@@ -66,7 +67,7 @@ def compile_catalog(
         try:
             if entry.for_each:
                 raise InputError(_no_layer(entry))
-            compiled.append(compile_pattern(entry.spec(), known))
+            compiled.append(compile_pattern(without_features(entry.spec()), known))
         except (UnknownAttributeError, InputError) as error:
             if not skip_unfit:
                 raise
