@@ -70,6 +70,9 @@ class PatternSpec:
         if self.output is not Output.DETECT and self.report is Report.EPISODES:
             msg = f"{self.pattern.place}: report: episodes goes with output: detect, not {self.output.value}. Drop one."
             raise PatternRuleError(msg)
+        if self.family and self.output is not Output.DETECT:
+            msg = f"{self.pattern.place}: for_each goes with output: detect, not {self.output.value}. Drop one."
+            raise PatternRuleError(msg)
         if self.min_dwell_us and self.report is not Report.EPISODES:
             msg = f"{self.pattern.place}: min_dwell measures episodes. Add report: episodes."
             raise PatternRuleError(msg)

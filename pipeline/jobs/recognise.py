@@ -20,7 +20,7 @@ from pipeline.progress import Progress
 from pipeline.sinks.matches import write_json_lines, write_matches
 from pipeline.sinks.output_folder import claim_output
 from pipeline.sources.table import read_events
-from pipeline.stages.recognise import recognise_with
+from pipeline.stages.recognise import Recognise
 
 SCHEME = "partition"
 
@@ -48,12 +48,15 @@ def run_recognise(spark: SparkSession, request: RecogniseRequest, progress: Prog
     with progress.step(f"compiling {len(request.catalog)} patterns"):
         patterns, skipped = compile_catalog(request.catalog, events.good, request.skip_unfit)
     counted = Observation("events")
+    none = events.good.isEmpty()
     good = events.good.observe(counted, F.count(F.lit(1)).alias("events"))
     with progress.step("recognising"):
-        place = write_matches(good.transform(recognise_with(patterns)), request.out, request.form)
+        place = write_matches(good.transform(Recognise(tuple(patterns))), request.out, request.form)
         write_json_lines(events.rejected, request.out / "rejected.jsonl")
     seconds = time.monotonic() - began
-    summary = _summary(spark, place, patterns, int(counted.get["events"]), request.out / "rejected.jsonl", seconds)
+    # Spark cuts an empty input out of the plan, and then nobody ever answers the observation.
+    read = 0 if none else int(counted.get["events"])
+    summary = _summary(spark, place, patterns, read, request.out / "rejected.jsonl", seconds)
     return summary | {"skipped": skipped}
 
 
