@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from patterns.catalog.entry import PatternEntry
@@ -47,16 +47,15 @@ def run_recognise(spark: SparkSession, request: RecogniseRequest, progress: Prog
         events = read_events(spark, request.events, request.types, request.time_unit)
     with progress.step(f"compiling {len(request.catalog)} patterns"):
         patterns, skipped = compile_catalog(request.catalog, events.good, request.skip_unfit)
-    counted = Observation("events")
-    none = events.good.isEmpty()
-    good = events.good.observe(counted, F.count(F.lit(1)).alias("events"))
+    # An observation is never answered when Spark finds a later stage empty; a task's accumulator always is.
+    read = spark.sparkContext.accumulator(0)
     with progress.step("recognising"):
-        place = write_matches(good.transform(Recognise(tuple(patterns))), request.out, request.form)
+        place = write_matches(
+            events.good.transform(Recognise(tuple(patterns), counter=read)), request.out, request.form
+        )
         write_json_lines(events.rejected, request.out / "rejected.jsonl")
     seconds = time.monotonic() - began
-    # Spark cuts an empty input out of the plan, and then nobody ever answers the observation.
-    read = 0 if none else int(counted.get["events"])
-    summary = _summary(spark, place, patterns, read, request.out / "rejected.jsonl", seconds)
+    summary = _summary(spark, place, patterns, read.value, request.out / "rejected.jsonl", seconds)
     return summary | {"skipped": skipped}
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
 
+from pyspark import Accumulator
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
@@ -38,6 +39,8 @@ class Recognise:
 
     plain: tuple[CompiledPattern, ...]
     families: tuple[FamilyGroup, ...] = ()
+    counter: Accumulator[int] | None = None
+    """Told how many events were read."""
 
     def __call__(self, events: DataFrame) -> DataFrame:
         """A row per match, per counted detection, or per change of an episode."""
@@ -46,7 +49,7 @@ class Recognise:
         partitions = int(events.sparkSession.conf.get("spark.sql.shuffle.partitions") or 2)
         order = ["track", "time_us", "offset", *(["layer", "feature"] if self.families else [])]
         by_track = rows.repartition(partitions, "track").sortWithinPartitions(*order).drop("offset")
-        worker = Partition(self.plain, tuple(group.patterns for group in self.families))
+        worker = Partition(self.plain, tuple(group.patterns for group in self.families), self.counter)
         return by_track.mapInArrow(worker, FOUND_DDL).select(*_match_columns())
 
     def _crossing(self, events: DataFrame) -> DataFrame:

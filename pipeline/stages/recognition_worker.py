@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+from pyspark import Accumulator
 
 from patterns.compiler import CompiledPattern
 from patterns.recognition.families import FamilyRecogniser, Near
@@ -48,6 +49,7 @@ class Partition:
 
     plain: tuple[CompiledPattern, ...]
     families: tuple[tuple[CompiledPattern, ...], ...] = ()
+    counter: Accumulator[int] | None = None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The matches of one partition, whose rows are sorted by track and time."""
@@ -55,6 +57,8 @@ class Partition:
         for batch in whole_events(batches) if self.families else batches:
             if batch.num_rows:
                 yield from line.advance(batch)
+        if self.counter is not None:
+            self.counter.add(line.events)
 
 
 def whole_events(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -77,6 +81,7 @@ class _Line:
         self._plain = Recogniser(partition.plain) if partition.plain else None
         self._families = [FamilyRecogniser(group) for group in partition.families]
         self._features: list[dict[str, int]] = [{} for _ in partition.families]
+        self.events = 0
         self._track: str | None = None
         self._state: RecogniserState | None = None
         self._family_states: list[FamilyStates] = []
@@ -85,6 +90,7 @@ class _Line:
         layer = rows.column("layer").to_numpy() if self._families else None
         events = rows if layer is None else rows.filter(pa.array(layer == NO_LAYER))
         tracks, times, first_of = _tracks(events)
+        self.events += len(times)
         slots = np.full(len(first_of) - 1, -1, dtype=np.int64)
         if tracks[0].as_py() == self._track:
             slots[0] = 0
