@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -38,7 +38,13 @@ class SparkSettings(Section):
         None, ge=1, description="Partitions after a shuffle; as many as the master has cores when not given."
     )
     arrow_batch_rows: int = Field(200_000, ge=1, description="Rows of one Arrow batch that crosses into Python.")
-    log_level: str = Field("ERROR", description="Least level of Spark's own log lines that are shown.")
+    local_directory: Path | None = Field(
+        None,
+        description="Where Spark puts what does not fit into memory; the machine's temporary folder when not given.",
+    )
+    log_level: Literal["OFF", "FATAL", "ERROR", "WARN", "INFO", "DEBUG", "TRACE", "ALL"] = Field(
+        "WARN", description="Least level of Spark's own log lines that are shown."
+    )
     ui: bool = Field(False, description="Serve Spark's web page while a job runs.")
     conf: dict[str, str] = Field(default_factory=dict, description="Any further Spark configuration, key by key.")
 
