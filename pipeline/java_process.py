@@ -106,9 +106,21 @@ def _write(stream: TextIO, line: str) -> None:
 
 
 def one_line(error: BaseException) -> str:
-    """The first telling line of an error that crossed from Java, without class names and error codes."""
+    """What an error that crossed from Java says at its root, in one line, without class names and error codes."""
+    root: BaseException | None = error
+    while root is not None:
+        error, root = root, getattr(root, "_cause", None)
     text = str(error).strip() or type(error).__name__
     lines = [line.strip() for line in text.splitlines()]
     lines = [line for line in lines if line and not line.startswith(("An error occurred while calling", "at "))]
-    first = re.sub(r"^:?\s*(?:[\w.$]+(?:Exception|Error): )+", "", lines[0]) if lines else text
-    return re.sub(r"\s*SQLSTATE: \w+$", "", first).strip().rstrip(".")[:300]
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    first = (causes[-1:] or lines[:1] or [text])[0]
+    return re.sub(r"\s*SQLSTATE: \w+$", "", _without_class(first)).strip().rstrip(".:")[:300]
+
+
+def _without_class(line: str) -> str:
+    """`Bad value` of `java.lang.RuntimeException: Bad value`; a message of one word says nothing without its class."""
+    kind, message = re.fullmatch(r":?\s*((?:[\w.$]+(?:Exception|Error): )*)(.*)", line).groups()  # type: ignore[union-attr]
+    if " " in message or not kind:
+        return message
+    return f"{kind.rstrip(': ').rpartition('.')[2]}: {message}"

@@ -143,6 +143,7 @@ def _build(settings: Settings, application: str, jars: list[Path]) -> "SparkSess
         context = running or SparkContext(conf=spark_conf, gateway=gateway)
         spark = SparkSession.builder.config(conf=spark_conf).getOrCreate()
         context.setLogLevel(settings.spark.log_level)
+        spark.conf.get("spark.sql.session.timeZone")  # the first question makes Spark read, and refuse, its settings
     except Exception as error:
         msg = (
             f"spark: did not start with master {settings.spark.master} ({one_line(error)}). Check --master and --conf."
