@@ -72,7 +72,7 @@ def resolve(jar_set: JarSet, cache: Path, progress: Progress) -> tuple[Path, ...
 
 def artifact_of(jar: str) -> str:
     """The artifact's name in a jar's file name: `kafka-clients` of `kafka-clients-3.9.0.jar`."""
-    return re.sub(r"-\d[^/]*$", "", jar.removesuffix(".jar"))
+    return re.sub(r"-\d+(\.\d.*)?$", "", jar.removesuffix(".jar"))
 
 
 def _fetch(jar_set: JarSet, cache: Path, progress: Progress) -> None:
