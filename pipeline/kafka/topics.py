@@ -16,10 +16,11 @@ def create_topics(address: str, names: Iterable[str], partitions: int = 1) -> No
 
     wanted = set(names)
     try:
-        with closing(KafkaAdminClient(bootstrap_servers=address)) as admin:
+        with closing(KafkaAdminClient(bootstrap_servers=address, bootstrap_timeout_ms=PATIENCE_MS)) as admin:
             missing = sorted(wanted - set(admin.list_topics()))
             topics = {name: {"num_partitions": partitions, "replication_factor": 1} for name in missing}
-            admin.create_topics(topics, wait_for_metadata=True)
+            if topics:
+                admin.create_topics(topics, wait_for_metadata=True)
     except TopicAlreadyExistsError:  # another process was quicker
         return
     except KafkaError as error:
