@@ -3,10 +3,12 @@
 import logging
 import os
 import re
+import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from pipeline.errors import SparkStartError
@@ -78,14 +80,32 @@ def launch_java(conf: Mapping[str, str]) -> "tuple[JavaGateway, JavaLines]":
     reading, writing = os.pipe()
     lines = JavaLines(sys.stderr)
     lines.listen_to(reading)
+    said_to = {"stdout": writing, "stderr": writing}  # standard output is for results
     try:
-        gateway = launch_gateway(spark_conf, popen_kwargs={"stderr": writing})  # type: ignore[no-untyped-call]
+        with interruption_delayed():
+            gateway = launch_gateway(spark_conf, popen_kwargs=said_to)  # type: ignore[no-untyped-call]
     except Exception:
         os.close(writing)
         msg = f"spark: Java did not start ({lines.reason()}). Check spark.driver_memory, --master and --conf."
         raise SparkStartError(msg) from None
     os.close(writing)
     return gateway, lines
+
+
+@contextmanager
+def interruption_delayed() -> Iterator[None]:
+    """Hold Ctrl-C back until the block ends: a Java process that is interrupted while it starts would never end."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    interrupted = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda *_: interrupted.set())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if interrupted.is_set():
+        raise KeyboardInterrupt
 
 
 def reason_in(lines: "deque[str]") -> str:

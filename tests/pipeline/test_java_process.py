@@ -2,13 +2,14 @@
 
 import io
 import os
+import signal
 import time
 from collections import deque
 
 import pytest
 
 from pipeline.errors import SparkStartError
-from pipeline.java_process import JavaLines, launch_java, one_line, reason_in
+from pipeline.java_process import JavaLines, interruption_delayed, launch_java, one_line, reason_in
 
 
 def spoken(lines: JavaLines, *texts: str) -> None:
@@ -89,6 +90,20 @@ def test_the_telling_line_is_found(said: list[str], reason: str) -> None:
 )
 def test_an_error_from_java_is_cut_to_its_root(text: str, line: str) -> None:
     assert one_line(RuntimeError(text)) == line
+
+
+def test_an_interruption_waits_for_the_end_of_the_block() -> None:
+    reached = []
+
+    def interrupted_in_the_middle() -> None:
+        with interruption_delayed():
+            signal.raise_signal(signal.SIGINT)
+            reached.append("the end")
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted_in_the_middle()
+    assert reached == ["the end"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_an_error_without_words_is_named_by_its_class() -> None:

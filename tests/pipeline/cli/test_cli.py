@@ -6,11 +6,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pipeline.cli import COMMANDS
+from pipeline.processes import is_alive
 
 FORESAIL = str(Path(sys.executable).parent / "foresail")
 
@@ -19,6 +21,19 @@ def foresail(*arguments: str, **environment: str) -> "subprocess.CompletedProces
     return subprocess.run(
         [FORESAIL, *arguments], capture_output=True, text=True, check=False, env={**os.environ, **environment}
     )
+
+
+def wait_until(holds: Callable[[], bool], within_s: float = 60) -> None:
+    deadline = time.monotonic() + within_s
+    while not holds():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
+
+
+def first_child_of(pid: int) -> int:
+    children = Path(f"/proc/{pid}/task/{pid}/children")
+    wait_until(lambda: bool(children.read_text().split()))
+    return int(children.read_text().split()[0])
 
 
 def test_help_is_instant_and_lists_every_command() -> None:
@@ -109,15 +124,16 @@ def test_the_demo_ends_with_one_json_object_and_says_nothing_else_when_quiet() -
 
 
 @pytest.mark.spark
-def test_an_interruption_is_quiet_and_ends_with_code_130() -> None:
+def test_an_interruption_is_quiet_ends_with_code_130_and_leaves_no_java_behind() -> None:
     process = subprocess.Popen([FORESAIL, "demo"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     assert "starting Spark" in process.stderr.readline()
-    time.sleep(2)
+    java = first_child_of(process.pid)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=120)
     assert process.returncode == 130
     assert said.strip() == ""
+    wait_until(lambda: not is_alive(java))
 
 
 @pytest.mark.kafka
