@@ -40,8 +40,10 @@ lint: setup ## ruff, mypy strict, the layer rules
 unit: setup ## the tests alone
 	.venv/bin/pytest
 
-docs: setup ## the generated pages of docs/
+docs: setup ## the generated parts of docs/
 	.venv/bin/python -m pipeline.settings_page docs/settings.md
+	$(FORESAIL) catalog docs --out docs/catalog
+	$(FORESAIL) catalog schema --out docs/catalog.schema.json
 
 lock: $(STAMPS)/venv ## resolve the ranges of pyproject.toml anew into requirements.lock
 	.venv/bin/uv --no-config pip compile pyproject.toml --all-extras --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header --upgrade --output-file requirements.lock

@@ -1,1 +1,1 @@
-"""Whole jobs, as the command line starts them: each one reads as the line of data."""
+"""Whole lines, each started by one command."""

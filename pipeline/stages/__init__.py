@@ -1,0 +1,1 @@
+"""The steps of the line: functions from DataFrame to DataFrame."""
