@@ -134,7 +134,7 @@ def start_for_checks(settings: Settings, progress: Progress) -> "tuple[SparkSess
 
     began = time.monotonic()
     try:
-        spark = start_spark(settings, "foresail doctor", progress)
+        spark = start_spark(settings, "foresail doctor", progress, short_work=True)
     except PipelineError as error:
         return None, Finding("Spark", ok=False, says=str(error))
     says = f"{spark.version} started in {time.monotonic() - began:.1f} s with master {settings.spark.master}"

@@ -37,8 +37,10 @@ OPEN_CONF = (
 """Where any key is allowed, or where Spark's list of its keys is not complete."""
 
 
-def start_spark(settings: Settings, application: str = "foresail", progress: Progress = SILENT) -> "SparkSession":
-    """A running SparkSession with Sedona's functions registered; says in the log how long it took."""
+def start_spark(
+    settings: Settings, application: str = "foresail", progress: Progress = SILENT, short_work: bool = False
+) -> "SparkSession":
+    """A running SparkSession with Sedona's functions; for `short_work` Java compiles quickly rather than well."""
     fault = java_fault()
     if fault:
         raise JavaError(fault)
@@ -46,7 +48,7 @@ def start_spark(settings: Settings, application: str = "foresail", progress: Pro
     _make_local_directory(settings)
     began = time.monotonic()
     with progress.step("starting Spark"):
-        spark = _build(settings, application, jars)
+        spark = _build(settings, application, configuration(settings, jars, short_work))
     logger.info("spark started seconds=%.1f master=%s", time.monotonic() - began, settings.spark.master)
     atexit.register(stop_quietly, spark)
     return spark
@@ -69,7 +71,7 @@ def cores_of(master: str) -> int | None:
     return 1 if cores is None else os.cpu_count() or 1 if cores == "*" else int(cores)
 
 
-def configuration(settings: Settings, jars: list[Path]) -> dict[str, str]:
+def configuration(settings: Settings, jars: list[Path], short_work: bool = False) -> dict[str, str]:
     """What Spark is told; the user's own `spark.conf` has the last word."""
     chosen = {
         "spark.master": settings.spark.master,
@@ -94,6 +96,8 @@ def configuration(settings: Settings, jars: list[Path]) -> dict[str, str]:
     conf = settings.spark.conf
     # Sedona tells its makers of every start unless it is asked not to: local work needs no network
     options = f"-Dlog4j2.configurationFile={LOG_CONFIGURATION.as_uri()} -DDO_NOT_TRACK=true"
+    if short_work:
+        options += " -XX:TieredStopAtLevel=1"  # the optimising compiler takes half of the CPU time of a start
     user_options = conf.get("spark.driver.extraJavaOptions", "")
     return chosen | conf | {"spark.driver.extraJavaOptions": f"{options} {user_options}".strip()}
 
@@ -126,12 +130,11 @@ def _make_local_directory(settings: Settings) -> None:
         raise SparkStartError(msg)
 
 
-def _build(settings: Settings, application: str, jars: list[Path]) -> "SparkSession":
+def _build(settings: Settings, application: str, conf: dict[str, str]) -> "SparkSession":
     from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - Spark takes half a second to import
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    conf = configuration(settings, jars)
     if "spark.driver.host" in conf:
         os.environ.setdefault("SPARK_LOCAL_IP", conf["spark.driver.host"])
     # a context of this process is used again, and so is the Java process of one that was stopped

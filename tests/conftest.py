@@ -18,7 +18,7 @@ def spark() -> "Iterator[SparkSession]":
     from pipeline.session import start_spark
     from pipeline.settings import read_settings
 
-    session = start_spark(read_settings(environment={}), application="foresail tests")
+    session = start_spark(read_settings(environment={}), application="foresail tests", short_work=True)
     yield session
     session.stop()
 

@@ -25,7 +25,7 @@ def command(
     from pipeline.session import start_spark
 
     progress = open_progress(quiet)
-    result = run(start_spark(settings, "foresail demo", progress), seed, progress)
+    result = run(start_spark(settings, "foresail demo", progress, short_work=True), seed, progress)
     if as_json:
         write_summary(result.summary)
     else:

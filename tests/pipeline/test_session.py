@@ -27,7 +27,7 @@ import os
 from pipeline.session import start_spark
 from pipeline.settings import read_settings
 os.chdir("/")
-spark = start_spark(read_settings(environment={}))
+spark = start_spark(read_settings(environment={}), short_work=True)
 
 def where(batches):
     import pipeline, pyarrow as pa
@@ -88,6 +88,11 @@ def test_the_users_conf_has_the_last_word_and_adds_to_javas_options() -> None:
     assert chosen["spark.sql.session.timeZone"] == "CET"
     assert chosen["spark.driver.extraJavaOptions"].endswith(" -Dx=1")
     assert "log4j2.configurationFile=file:" in chosen["spark.driver.extraJavaOptions"]
+
+
+def test_only_short_work_forgoes_the_optimising_compiler() -> None:
+    options = [configuration(spark_settings(), [], short)["spark.driver.extraJavaOptions"] for short in (False, True)]
+    assert ["TieredStopAtLevel" in option for option in options] == [False, True]
 
 
 def test_a_local_directory_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
