@@ -27,3 +27,7 @@ class InputError(PipelineError):
 
 class OutputError(PipelineError):
     """A folder that was to be written is not ours, or cannot be written."""
+
+
+class BrokerError(PipelineError):
+    """The development broker cannot be started, reached or stopped."""

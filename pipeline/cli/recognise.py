@@ -53,7 +53,7 @@ def command(
     chosen = dict(map(_type, types.split(","))) if types else None
     settings = settings_from(settings_file, master, conf)
     progress = open_progress(quiet)
-    spark = start_spark(settings, "foresail recognise", progress.say)
+    spark = start_spark(settings, "foresail recognise", progress)
     try:
         request = RecogniseRequest(events, catalog, out, form, chosen, time_unit, skip_unfit=not patterns)
         summary = run_recognise(spark, request, progress)
