@@ -18,7 +18,7 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.functions import PandasUDFType, pandas_udf
+from pyspark.sql.functions import pandas_udf
 
 from geo.attributes import attribute_names, attribute_schema
 from geo.errors import LayersFileError
@@ -77,13 +77,13 @@ def enrich_in_workers(events: DataFrame, layers: Sequence[Layer], shelf: Path | 
     fixed = stored(layers)
     source: Callable[[], tuple[StoredLayer, ...]] = (lambda: fixed) if shelf is None else (lambda: on_shelf(shelf))
 
-    def answer(batches: Iterator[tuple[Any, Any]]) -> Iterator[pd.DataFrame]:
+    def answer(batches: Iterator[tuple[pd.Series, pd.Series]]) -> Iterator[pd.DataFrame]:  # type: ignore[type-arg]
         current = source()
         for lon, lat in batches:
             columns = answer_columns(current, _floats(lon), _floats(lat))
             yield pd.DataFrame({name: pd.Series(pd.arrays.ArrowExtensionArray(c)) for name, c in columns.items()})
 
-    asked = pandas_udf(answer, schema, PandasUDFType.SCALAR_ITER)  # type: ignore[call-overload]
+    asked = pandas_udf(answer, schema)  # type: ignore[call-overload]
     position = [F.col(name).cast("double") for name in ("lon", "lat")]
     return events.withColumn(_ANSWER, asked(*position)).select("*", f"{_ANSWER}.*").drop(_ANSWER)
 

@@ -9,6 +9,7 @@ from pipeline.errors import PipelineError
 
 COMMANDS = {
     "demo": "The main job on simulated data, with embedded defaults.",
+    "enrich": "Add what layers say of each position: zones, nearest features, distances.",
     "jars": "Fetch the jars that Spark needs, once.",
 }
 
