@@ -111,7 +111,7 @@ def _flat(parts: list[Any]) -> Any:
         return single[0]
     kinds = {piece.geom_type for piece in single}
     if kinds == {"Polygon"}:
-        return shapely.MultiPolygon(single)
+        return shapely.union_all(single)  # parts of one shape may come to lie side by side
     if kinds == {"LineString"}:
         return shapely.MultiLineString(single)
     return shapely.MultiPoint(single) if kinds == {"Point"} else shapely.GeometryCollection(single)

@@ -83,7 +83,7 @@ def _read_vector(spec: LayerSpec) -> gpd.GeoDataFrame:
         raise LayerReadError(msg)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # GDAL remarks on ring order and field widths, which are no concern here
-        return gpd.GeoDataFrame(pyogrio.read_dataframe(source, layer=spec.table or tables[0]))
+        return gpd.GeoDataFrame(pyogrio.read_dataframe(source, layer=spec.table))
 
 
 def _read_geoparquet(spec: LayerSpec) -> gpd.GeoDataFrame:

@@ -47,7 +47,7 @@ class IndexArrays:
 
 def build_arrays(features: gpd.GeoDataFrame) -> IndexArrays:
     """The arrays of a layer's checked features."""
-    radius = features["radius_m"].to_numpy(float)
+    radius = np.array(features["radius_m"], float)
     edges, owner, of_polygon = edges_of(features.geometry.to_numpy())
     zones = zones_of(edges, owner, of_polygon)
     short, short_owner = shortened(edges, owner)
