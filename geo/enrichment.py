@@ -11,8 +11,9 @@ from typing import Literal, get_args
 
 from pyspark.sql import DataFrame
 
-from geo.attributes import check_columns
+from geo.attributes import attribute_names, check_columns
 from geo.errors import StrategyError
+from geo.joins import JoinStrategy, enrich_by_joins
 from geo.layers import Layer
 from geo.worker import enrich_in_workers
 
@@ -52,8 +53,16 @@ def _choice(layer: Layer, strategy: Strategy, streaming: bool) -> Choice:
 def enrich(
     events: DataFrame, layers: Sequence[Layer], strategy: Strategy = "auto", shelf: Path | None = None
 ) -> DataFrame:
-    """`events` with the columns of all `layers`; rows and their order within a partition stay as they are."""
+    """`events` with the columns of all `layers`; with strategy worker rows and their order stay as they are."""
     check_columns(events, [layer.spec for layer in layers])
-    choices = choose(layers, strategy, events.isStreaming)
-    in_workers = [layer for layer, choice in zip(layers, choices, strict=True) if choice.strategy == "worker"]
-    return enrich_in_workers(events, in_workers, shelf)
+    chosen = list(zip(layers, choose(layers, strategy, events.isStreaming), strict=True))
+    in_workers = [layer for layer, choice in chosen if choice.strategy == "worker"]
+    joined = [(layer, _join_of(choice)) for layer, choice in chosen if choice.strategy != "worker"]
+    out = enrich_in_workers(events, in_workers, shelf) if in_workers else events
+    out = enrich_by_joins(out, joined) if joined else out
+    return out.select(*events.columns, *(name for layer in layers for name in attribute_names(layer.spec)))
+
+
+def _join_of(choice: Choice) -> JoinStrategy:
+    assert choice.strategy not in ("auto", "worker"), "these are not joins"
+    return choice.strategy

@@ -199,7 +199,7 @@ def _repaired(shape: Any, name: str, spec: LayerSpec) -> Any:
 
 
 def _table(features: gpd.GeoDataFrame, names: NDArray[Any], shapes: NDArray[Any], spec: LayerSpec) -> gpd.GeoDataFrame:
-    columns: dict[str, Any] = {"name": names.astype(str), "radius_m": _radius(features, names, spec)}
+    columns: dict[str, Any] = {"feature": np.arange(len(names)), "name": names.astype(str), "radius_m": _radius(features, names, spec)}
     for attribute in (*spec.attributes, *filter(None, (spec.valid_from, spec.valid_to))):
         _check_column(features, attribute, spec)
         columns[attribute] = features[attribute].to_numpy()
