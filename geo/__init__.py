@@ -3,6 +3,9 @@
 from geo.enrichment import STRATEGIES, Choice, Strategy, choose, enrich
 from geo.errors import GeoError
 from geo.layers import Layer, LayerSpec, read_layer, read_layers
+from geo.nearby import near_features
+from geo.proximity import PairSettings, legs, pairs, pairs_of_legs
+from geo.worker import publish
 
 __all__ = [
     "STRATEGIES",
@@ -10,9 +13,15 @@ __all__ = [
     "GeoError",
     "Layer",
     "LayerSpec",
+    "PairSettings",
     "Strategy",
     "choose",
     "enrich",
+    "legs",
+    "near_features",
+    "pairs",
+    "pairs_of_legs",
+    "publish",
     "read_layer",
     "read_layers",
 ]

@@ -42,6 +42,8 @@ def choose(layers: Sequence[Layer], strategy: Strategy = "auto", streaming: bool
 
 
 def _choice(layer: Layer, strategy: Strategy, streaming: bool) -> Choice:
+    if layer.spec.holds_by_time:
+        return Choice(layer.spec.name, "worker", "its features hold for a while each: workers look up place and time")
     size = f"{layer.report.features:,} features, {layer.size_bytes / 1e6:,.1f} MB of index"
     if strategy != "auto":
         return Choice(layer.spec.name, strategy, f"as asked; {size}")

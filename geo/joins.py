@@ -6,6 +6,7 @@ bring a position to its cell: by the cell's number (`cells`), by Sedona's broadc
 positions, or with `cells` only those in cells that a zone's edge crosses. Batch only.
 """
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import geopandas as gpd
@@ -18,7 +19,7 @@ from geo.cells import CELL_DEG, Cells, cell_table
 from geo.errors import StrategyError
 from geo.layers import Layer
 from geo.layers.index import FEATURES_FILE
-from geo.measures.spheroid import ECCENTRICITY_SQUARED, EQUATOR_RADIUS_M
+from geo.measures.spheroid import place_in_space
 
 JoinStrategy = Literal["cells", "broadcast", "partitioned"]
 
@@ -44,14 +45,13 @@ def enrich_by_joins(events: DataFrame, layers: list[tuple[Layer, JoinStrategy]])
 
 def _derived() -> dict[str, Column]:
     """The position's cell and its place in space."""
-    lon, lat = F.radians("lon"), F.radians("lat")
-    normal = F.lit(EQUATOR_RADIUS_M) / F.sqrt(1.0 - ECCENTRICITY_SQUARED * F.sin(lat) * F.sin(lat))
+    x, y, z = place_in_space(F, F.col("lon"), F.col("lat"))
     return {
         "column": F.least(F.floor((F.col("lon") + 180.0) / CELL_DEG), F.lit(COLUMNS - 1)).cast("long"),
         "row": F.least(F.floor((F.col("lat") + 90.0) / CELL_DEG), F.lit(ROWS - 1)).cast("long"),
-        "x": normal * F.cos(lat) * F.cos(lon),
-        "y": normal * F.cos(lat) * F.sin(lon),
-        "z": normal * (1.0 - ECCENTRICITY_SQUARED) * F.sin(lat),
+        "x": x,
+        "y": y,
+        "z": z,
     }
 
 
@@ -87,12 +87,12 @@ def _to_cells(places: DataFrame, cells: DataFrame, strategy: JoinStrategy) -> Da
     return places.join(boxes, meets).where(own).drop("box", "__c", "__r")
 
 
-def position_shape() -> Column:
+def position_shape(lon: str = "lon", lat: str = "lat") -> Column:
     """The position in degrees: a point; both of its points at 180 degrees; the whole rim at a pole."""
+    ends = f"ST_Point(-180D, {lat}), ST_Point(180D, {lat})"
     return F.expr(
-        "CASE WHEN abs(lat) = 90 THEN ST_MakeLine(ST_Point(-180D, lat), ST_Point(180D, lat))"
-        " WHEN abs(lon) = 180 THEN ST_Collect(ST_Point(-180D, lat), ST_Point(180D, lat))"
-        " ELSE ST_Point(lon, lat) END"
+        f"CASE WHEN abs({lat}) = 90 THEN ST_MakeLine({ends})"
+        f" WHEN abs({lon}) = 180 THEN ST_Collect({ends}) ELSE ST_Point({lon}, {lat}) END"
     )
 
 
@@ -124,9 +124,10 @@ def _measured(places: DataFrame, layer: Layer) -> DataFrame:
         table = places.sparkSession.createDataFrame([(radii.tolist(),)], "radii array<double>")
         places = places.crossJoin(F.broadcast(table))
     radius = (lambda feature: F.get("radii", feature.cast("int"))) if varied else (lambda _: F.lit(float(radii[0])))
-    ranked = F.transform("pieces", lambda piece: _rank(piece, radius if varied else None))
+    here = {axis: F.col(axis) for axis in "xyz"}
+    ranked = F.transform("pieces", lambda piece: rank_piece(piece, here, radius if varied else None))
     best = places.withColumn("best", F.when(F.col("holder").isNull(), F.array_min(ranked)))
-    metres = _metres(F.col("best.lon"), F.col("best.lat"))
+    metres = metres_to(F.col("best.lon"), F.col("best.lat"))
     measured = best.withColumns(
         {
             "feature": F.coalesce("holder", "best.feature"),
@@ -139,10 +140,10 @@ def _measured(places: DataFrame, layer: Layer) -> DataFrame:
     )
 
 
-def _rank(piece: Column, radius: Any) -> Column:
+def rank_piece(piece: Column, here: Mapping[str, Any], radius: Any = None) -> Column:
     """Smallest is best: held by its radius, straight distance in millimetres, feature, exact distance; then where."""
     ux, uy, uz = (piece[f"to_{axis}"] - piece[axis] for axis in "xyz")
-    vx, vy, vz = (F.col(axis) - piece[axis] for axis in "xyz")
+    vx, vy, vz = (here[axis] - piece[axis] for axis in "xyz")
     length2 = ux * ux + uy * uy + uz * uz
     along = F.when(length2 > 0, F.greatest(F.lit(0.0), F.least(F.lit(1.0), (ux * vx + uy * vy + uz * vz) / length2)))
     along = F.coalesce(along, F.lit(0.0))
@@ -150,15 +151,16 @@ def _rank(piece: Column, radius: Any) -> Column:
     d2 = dx * dx + dy * dy + dz * dz
     lon = piece["lon"] + along * (piece["to_lon"] - piece["lon"])
     lat = piece["lat"] + along * (piece["to_lat"] - piece["lat"])
-    outside = F.lit(False) if radius is None else _metres(lon, lat) > radius(piece["feature"])
+    outside = F.lit(False) if radius is None else metres_to(lon, lat) > radius(piece["feature"])
     return F.struct(
         outside.alias("outside"), F.floor(F.sqrt(d2) * 1000.0 + 0.5).alias("mm"), piece["feature"].alias("feature"),
         d2.alias("d2"), lon.alias("lon"), lat.alias("lat"),
     )  # fmt: skip
 
 
-def _metres(lon: Column, lat: Column) -> Column:
-    here = F.call_function("ST_Point", F.col("lon"), F.col("lat"))
+def metres_to(lon: Column, lat: Column, from_lon: str = "lon", from_lat: str = "lat") -> Column:
+    """Geodesic from the row's position."""
+    here = F.call_function("ST_Point", F.col(from_lon), F.col(from_lat))
     return F.call_function("ST_DistanceSpheroid", here, F.call_function("ST_Point", lon, lat))
 
 
@@ -169,7 +171,7 @@ def _named(places: DataFrame, layer: Layer) -> DataFrame:
     features: DataFrame = spark.createDataFrame(names.append_column("__feature", [np.arange(len(names))]))
     joined = places.join(F.broadcast(features), F.col("feature") == F.col("__feature"), "left")
     columns = {f"in_{spec.kind}": F.col("inside"), f"{spec.kind}_name": F.col("name")}
-    if spec.distance:
+    if spec.measures_distance:
         columns[f"{spec.kind}_distance_m"] = F.col("metres")
     columns |= {f"{spec.kind}_{name}": F.when(F.col("inside"), F.col(name)) for name in spec.attributes}
     return joined.select(

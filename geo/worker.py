@@ -20,9 +20,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.functions import pandas_udf
 
-from geo.attributes import attribute_names, attribute_schema
+from geo.attributes import POSITION, attribute_names, attribute_schema
 from geo.errors import LayersFileError
-from geo.layers import Layer, LayerSpec, open_index
+from geo.layers import Answer, Layer, LayerIndex, LayerSpec, open_index
 
 CURRENT = "current.json"
 _ANSWER = "__answer"
@@ -77,37 +77,46 @@ def enrich_in_workers(events: DataFrame, layers: Sequence[Layer], shelf: Path | 
     fixed = stored(layers)
     source: Callable[[], tuple[StoredLayer, ...]] = (lambda: fixed) if shelf is None else (lambda: on_shelf(shelf))
 
-    def answer(batches: Iterator[tuple[pd.Series, pd.Series]]) -> Iterator[pd.DataFrame]:  # type: ignore[type-arg]
+    def answer(batches: Iterator[tuple[pd.Series, ...]]) -> Iterator[pd.DataFrame]:  # type: ignore[type-arg]
         current = source()
-        for lon, lat in batches:
-            columns = answer_columns(current, _floats(lon), _floats(lat))
+        for lon, lat, *time in batches:
+            columns = answer_columns(current, floats(lon), floats(lat), *time)
             yield pd.DataFrame({name: pd.Series(pd.arrays.ArrowExtensionArray(c)) for name, c in columns.items()})
 
     asked = pandas_udf(answer, schema)  # type: ignore[call-overload]
-    position = [F.col(name).cast("double") for name in ("lon", "lat")]
-    return events.withColumn(_ANSWER, asked(*position)).select("*", f"{_ANSWER}.*").drop(_ANSWER)
+    position = [F.col(name).cast("double") for name in POSITION]
+    timed = any(layer.spec.holds_by_time for layer in layers)
+    time = [F.unix_micros(F.col("time").cast("timestamp"))] if timed else []
+    return events.withColumn(_ANSWER, asked(*position, *time)).select("*", f"{_ANSWER}.*").drop(_ANSWER)
 
 
-def _floats(column: Any) -> Any:
+def floats(column: Any) -> Any:
     """A writable array of its own: kernels are compiled for that, and Arrow's memory is read-only."""
     return np.array(column, dtype=np.float64)
 
 
-def answer_columns(layers: Sequence[StoredLayer], lon: Any, lat: Any) -> dict[str, pa.Array]:
+def answer_columns(layers: Sequence[StoredLayer], lon: Any, lat: Any, time_us: Any = None) -> dict[str, pa.Array]:
     """The columns of all layers for these positions; null where a position is missing or out of range."""
     out: dict[str, pa.Array] = {}
     for layer in layers:
         index = open_index(layer.folder)
-        answer = index.answer(lon, lat, layer.spec.distance)
+        answer = _answer(index, layer.spec, lon, lat, time_us)
         unknown = ~answer.known
         chosen = pa.array(answer.feature, mask=answer.feature < 0)
         holding = pa.array(answer.feature, mask=~answer.inside)
         values = [pa.array(answer.inside, mask=unknown), _take(index.table["name"], chosen)]
-        if layer.spec.distance:
+        if layer.spec.measures_distance:
             values.append(pa.array(answer.distance_m, mask=np.isnan(answer.distance_m)))
         values += [_take(index.table[name], holding) for name in layer.spec.attributes]
         out |= dict(zip(attribute_names(layer.spec), values, strict=True))
     return out
+
+
+def _answer(index: LayerIndex, spec: LayerSpec, lon: Any, lat: Any, time_us: Any) -> Answer:
+    if not spec.holds_by_time:
+        return index.answer(lon, lat, spec.distance)
+    unknown = pd.isna(time_us).to_numpy()
+    return index.answer_at(np.where(unknown, np.nan, lon), lat, time_us.fillna(0).to_numpy(np.int64))
 
 
 def _take(column: Any, rows: Any) -> Any:

@@ -18,6 +18,7 @@ from geo.layers.formats import DEGREES, READERS, where
 from geo.layers.spec import LayerSpec
 
 NAME_COLUMNS = ("name", "label", "title", "id")
+VALID_FROM, VALID_TO = "valid_from_us", "valid_to_us"
 SHOWN = 3
 FEW = 0.01
 """Up to this share of point features may lie off the earth; they are left out and counted."""
@@ -200,10 +201,27 @@ def _repaired(shape: Any, name: str, spec: LayerSpec) -> Any:
 
 def _table(features: gpd.GeoDataFrame, names: NDArray[Any], shapes: NDArray[Any], spec: LayerSpec) -> gpd.GeoDataFrame:
     columns: dict[str, Any] = {"feature": np.arange(len(names)), "name": names.astype(str), "radius_m": _radius(features, names, spec)}
-    for attribute in (*spec.attributes, *filter(None, (spec.valid_from, spec.valid_to))):
+    for attribute in spec.attributes:
         _check_column(features, attribute, spec)
         columns[attribute] = features[attribute].to_numpy()
+    if spec.valid_from is not None and spec.valid_to is not None:
+        begin, end = (_times(features, column, names, spec) for column in (spec.valid_from, spec.valid_to))
+        if (begin >= end).any():
+            msg = f"{where(spec)}: feature '{names[np.argmax(begin >= end)]}' ends before it begins. Mend its times."
+            raise GeometryError(msg)
+        columns |= {VALID_FROM: begin, VALID_TO: end}
     return gpd.GeoDataFrame(columns, geometry=shapes, crs=DEGREES)
+
+
+def _times(features: gpd.GeoDataFrame, column: str, names: NDArray[Any], spec: LayerSpec) -> NDArray[np.int64]:
+    """Microseconds since 1970; a time without a zone is UTC."""
+    _check_column(features, column, spec)
+    times = pd.to_datetime(features[column], utc=True, errors="coerce", format="ISO8601")
+    if times.isna().any():
+        row = int(np.argmax(times.isna()))
+        msg = f"{where(spec)}: feature '{names[row]}' has the {column} {features[column].iloc[row]!r}. Write ISO 8601."
+        raise GeometryError(msg)
+    return np.asarray(times.dt.tz_localize(None).to_numpy("datetime64[us]").astype(np.int64))
 
 
 def _radius(features: gpd.GeoDataFrame, names: NDArray[Any], spec: LayerSpec) -> NDArray[np.float64]:

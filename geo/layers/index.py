@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from geo.layers.pieces import edges_of, shortened, zones_of
 from geo.measures.containment import NONE, OPEN, Zones, first_zone
 from geo.measures.nearest import Pieces, build_pieces, nearby, nearest
+from geo.measures.validity import NO_RECORDS, Records, holding
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -23,6 +24,7 @@ Booleans = NDArray[np.bool_]
 Arrays = TypeVar("Arrays")
 
 FEATURES_FILE = "features.parquet"
+RECORDS_FILE = "records.parquet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +45,10 @@ class IndexArrays:
     pieces: Pieces
     reaching: Pieces
     zones: Zones
+    records: Records = NO_RECORDS
 
 
-def build_arrays(features: gpd.GeoDataFrame) -> IndexArrays:
+def build_arrays(features: gpd.GeoDataFrame, records: Records = NO_RECORDS) -> IndexArrays:
     """The arrays of a layer's checked features."""
     radius = np.array(features["radius_m"], float)
     edges, owner, of_polygon = edges_of(features.geometry.to_numpy())
@@ -54,7 +57,7 @@ def build_arrays(features: gpd.GeoDataFrame) -> IndexArrays:
     varied = len(np.unique(radius)) > 1
     chosen = slice(None) if varied else slice(0, 0)
     reaching = build_pieces(short[chosen], short_owner[chosen], radius[short_owner[chosen]])
-    return IndexArrays(radius, build_pieces(short, short_owner), reaching, zones)
+    return IndexArrays(radius, build_pieces(short, short_owner), reaching, zones, records)
 
 
 class LayerIndex:
@@ -66,9 +69,14 @@ class LayerIndex:
 
     @cached_property
     def table(self) -> pa.Table:
-        """Names and attributes of the features, in their order."""
-        columns = [name for name in pq.read_schema(self._file).names if name != "geometry"]
-        return pq.read_table(self._file, columns=columns)
+        """Names and attributes of the features (or of their records in time), in their order."""
+        file = self._file.with_name(RECORDS_FILE) if self.holds_by_time else self._file
+        return pq.read_table(file, columns=[name for name in pq.read_schema(file).names if name != "geometry"])
+
+    @property
+    def holds_by_time(self) -> bool:
+        """Whether features hold only for a while."""
+        return bool(self.arrays.records.valid_from_us.size)
 
     @cached_property
     def _polygons(self) -> tuple[Any, Integers]:
@@ -91,6 +99,12 @@ class LayerIndex:
             feature, metres = np.where(rest, found.feature, feature), np.where(rest, found.distance_m, metres)
             inside |= rest & (metres <= self.arrays.radius_m[feature])
         return Answer(feature, metres, inside, known)
+
+    def answer_at(self, lon: Floats, lat: Floats, time_us: Integers) -> Answer:
+        """The same at a time each, of the records in force; `feature` counts records."""
+        where = self.answer(lon, lat, distance=False)
+        record = holding(np.where(where.inside, where.feature, NONE), time_us, self.arrays.records)
+        return Answer(record, np.full(len(lon), np.nan), record != NONE, where.known)
 
     def nearby(self, lon: Floats, lat: Floats, radius_m: float) -> tuple[Integers, Integers, Floats]:
         """Row, feature and distance of every feature within `radius_m`, in order of row and feature."""

@@ -48,6 +48,11 @@ class LayerSpec(BaseModel):
         return self
 
     @property
+    def measures_distance(self) -> bool:
+        """Whether events get a distance; a feature that holds for a while has none."""
+        return self.distance and not self.holds_by_time
+
+    @property
     def holds_by_time(self) -> bool:
         """Whether features hold only for a while, as weather cells do."""
         return self.valid_from is not None

@@ -9,11 +9,15 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import geopandas as gpd
+import numpy as np
+
 from geo.errors import LayerReadError
-from geo.layers.check import LayerReport, check_features
+from geo.layers.check import VALID_FROM, VALID_TO, LayerReport, check_features
 from geo.layers.formats import read_features, where
-from geo.layers.index import FEATURES_FILE, LayerIndex, build_arrays, open_index, save_arrays
+from geo.layers.index import FEATURES_FILE, RECORDS_FILE, LayerIndex, build_arrays, open_index, save_arrays
 from geo.layers.spec import LayerSpec, read_layer_specs
+from geo.measures.validity import NO_RECORDS, Records, build_records
 
 FORMAT = "1"
 """Part of every version: a change in how layers are checked or indexed makes new ones."""
@@ -81,13 +85,25 @@ def _parts(file: Path) -> list[Path]:
     return [file, *(part for part in beside if part.exists() and part != file)]
 
 
+def _parted(features: gpd.GeoDataFrame, folder: Path) -> tuple[gpd.GeoDataFrame, Records]:
+    """Cells (each shape once) and, in a file of its own, the records that hold in them for a while."""
+    shapes = features.geometry.to_wkb(hex=True)
+    _, firsts, cell = np.unique(shapes.to_numpy(str), return_index=True, return_inverse=True)
+    begin, end = (features[name].to_numpy(np.int64) for name in (VALID_FROM, VALID_TO))
+    records, order = build_records(cell.astype(np.int64), begin, end, len(firsts))
+    features.drop(columns="geometry").iloc[order].to_parquet(folder / RECORDS_FILE)
+    cells = features.iloc[firsts].reset_index(drop=True)
+    return cells.assign(feature=np.arange(len(cells))), records
+
+
 def _store(spec: LayerSpec, folder: Path) -> None:
     features, report = check_features(read_features(spec), spec)
     folder.parent.mkdir(parents=True, exist_ok=True)
     making = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
+        features, records = _parted(features, making) if spec.holds_by_time else (features, NO_RECORDS)
         features.to_parquet(making / FEATURES_FILE)
-        save_arrays(build_arrays(features), making)
+        save_arrays(build_arrays(features, records), making)
         (making / REPORT_FILE).write_text(json.dumps(asdict(report)), encoding="utf-8")
         making.chmod(0o755)
         if folder.exists():

@@ -40,6 +40,15 @@ def point_in_space(lon: float, lat: float) -> tuple[float, float, float]:
     return across * np.cos(lam), across * np.sin(lam), normal * (1.0 - ECCENTRICITY_SQUARED) * sine
 
 
+def place_in_space(functions: Any, lon: Any, lat: Any) -> tuple[Any, Any, Any]:
+    """The same in the words of another library: `functions` has radians, sin, cos and sqrt, as Spark's have."""
+    phi, lam = functions.radians(lat), functions.radians(lon)
+    sine = functions.sin(phi)
+    normal = EQUATOR_RADIUS_M / functions.sqrt(1.0 - ECCENTRICITY_SQUARED * sine * sine)
+    across = normal * functions.cos(phi)
+    return across * functions.cos(lam), across * functions.sin(lam), normal * (1.0 - ECCENTRICITY_SQUARED) * sine
+
+
 @njit("void(f8[::1], f8[::1], f8[:, ::1])", cache=True)
 def _fill_points(lon: Any, lat: Any, out: Any) -> None:
     for i in range(len(lon)):
