@@ -152,12 +152,12 @@ class _Component:
 
     def multiplying(self) -> str:
         """The terms of this component with the number of cases each contributes."""
-        return " x ".join(f"{term} ({len(self._formulas.distinct_cells(term))})" for term in self.terms)
+        return " x ".join(f"{term} ({len(self._formulas.distinct_cells(term, self._start))})" for term in self.terms)
 
     def _placed(self, remainders: Iterable[tuple[int, ...]], term: str) -> set[tuple[int, ...]]:
         """What is left of the remainders when the term lies in each of its cells."""
         touched = [i for i, root in enumerate(self._start) if term in self._formulas.terms(root)]
-        cells = self._formulas.distinct_cells(term)
+        cells = self._formulas.distinct_cells(term, self._start)
         outcomes: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
         found: set[tuple[int, ...]] = set()
         for remainder in remainders:

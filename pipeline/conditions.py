@@ -145,7 +145,7 @@ class _Columns:
                 return _surely(found & self._known(left) & self._known(right) if guarded else found)
             case IntegerAgainstDouble(operator, integer, double):
                 order = _order(self._typed(integer), self._double(double))
-                return _surely(COMPARE[operator](order, F.lit(0)) & self._known(double))
+                return _surely(COMPARE[operator](order, F.lit(0)) & self._known(integer) & self._known(double))
             case _:
                 assert_never(node)
 

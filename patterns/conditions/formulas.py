@@ -15,9 +15,9 @@ class Formulas:
         self._cells = cells
         self._nodes: list[tuple[object, ...]] = [("false",), ("true",)]
         self._numbers: dict[tuple[object, ...], int] = {}
+        self._atoms: list[frozenset[tuple[str, int]]] = [frozenset(), frozenset()]
         self._terms: list[frozenset[str]] = [frozenset(), frozenset()]
         self._restricted: dict[tuple[int, str, int], int] = {}
-        self._masks: dict[str, dict[int, None]] = {term: {} for term in cells}
 
     def enter(self, formula: Formula, *, denied: bool = False) -> int:
         """The number of the formula, or with `denied` of its negation."""
@@ -30,18 +30,18 @@ class Formulas:
                 return self._join(every != denied, [self.enter(part, denied=denied) for part in parts])
             case Asks(term, test):
                 mask = sum(1 << i for i, cell in enumerate(self._cells[term]) if holds(test, cell) != denied)
-                self._masks[term][mask] = None
                 return self._atom(term, mask)
 
     def terms(self, number: int) -> frozenset[str]:
         """The terms that the formula depends on."""
         return self._terms[number]
 
-    def distinct_cells(self, term: str) -> list[int]:
-        """One cell of each kind that the entered formulas can tell apart."""
+    def distinct_cells(self, term: str, numbers: Iterable[int]) -> list[int]:
+        """One of the term's cells for each way in which it can bear on these formulas."""
+        masks = {mask for number in numbers for name, mask in self._atoms[number] if name == term}
         seen: dict[tuple[int, ...], int] = {}
         for cell in range(len(self._cells[term])):
-            seen.setdefault(tuple(mask >> cell & 1 for mask in self._masks[term]), cell)
+            seen.setdefault(tuple(mask >> cell & 1 for mask in masks), cell)
         return list(seen.values())
 
     def restrict(self, number: int, term: str, cell: int) -> int:
@@ -67,7 +67,7 @@ class Formulas:
         full = (1 << len(self._cells[term])) - 1
         if mask in (0, full):
             return TRUE if mask else FALSE
-        return self._number(("atom", term, mask), frozenset({term}))
+        return self._number(("atom", term, mask), frozenset({(term, mask)}))
 
     def _join(self, every: bool, parts: Iterable[int]) -> int:
         absorbing, neutral = (FALSE, TRUE) if every else (TRUE, FALSE)
@@ -78,8 +78,8 @@ class Formulas:
         left = tuple(sorted(merged - {neutral}))
         if len(left) < 2:
             return left[0] if left else neutral
-        terms = frozenset().union(*(self._terms[part] for part in left))
-        return self._number(("every" if every else "some", left), terms)
+        atoms = frozenset().union(*(self._atoms[part] for part in left))
+        return self._number(("every" if every else "some", left), atoms)
 
     def _flattened(self, kind: str, parts: Iterable[int]) -> list[int]:
         found: list[int] = []
@@ -103,9 +103,10 @@ class Formulas:
             masks[term] = mask if term not in masks else masks[term] & mask if every else masks[term] | mask
         return others | {self._atom(term, mask) for term, mask in masks.items()}
 
-    def _number(self, node: tuple[object, ...], terms: frozenset[str]) -> int:
+    def _number(self, node: tuple[object, ...], atoms: frozenset[tuple[str, int]]) -> int:
         if node not in self._numbers:
             self._numbers[node] = len(self._nodes)
             self._nodes.append(node)
-            self._terms.append(terms)
+            self._atoms.append(atoms)
+            self._terms.append(frozenset(term for term, _ in atoms))
         return self._numbers[node]

@@ -149,9 +149,7 @@ def _check_operands(value: Value, types: Schema) -> None:
     allowed = {AttributeType.TIMESTAMP} if timed else NUMERIC
     for operand in attributes_of(value) if timed else _operands(value):
         if type_of(operand, types) not in allowed:
-            problem = (
-                f"`{text_of(value)}` cannot be computed, for {text_of(operand)} is {type_of(operand, types).value}"
-            )
+            problem = f"`{text_of(value)}` has no result: {text_of(operand)} is {type_of(operand, types).value}"
             msg = f"condition: {problem}. Check the condition against the schema of the events."
             raise ConditionTypeError(msg)
 

@@ -14,6 +14,7 @@ from patterns.spec import Output
 
 STATUS = ("detected", "opened", "updated", "closed", "timed_out")
 NOT_COUNTED = -1
+NO_FEATURE = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +37,8 @@ class Matches:
     """How many sets of events the detection has, or NOT_COUNTED."""
     omitted: NDArray[np.int64]
     """How many sets of the detection are not listed because they are more than the limit."""
+    feature: NDArray[np.int32]
+    """Of a pattern family, the feature that the row belongs to; -1 otherwise."""
     members: NDArray[np.int64]
     """The listed events of all rows, one row after the other."""
     members_end: NDArray[np.int64]
@@ -57,8 +60,8 @@ def joined(parts: Sequence[Matches]) -> Matches:
     return Matches(**columns, members_end=np.concatenate([np.empty(0, dtype=np.int64), *ends]))
 
 
-def from_rows(rows: Rows, numbers: NDArray[np.int32]) -> Matches:
-    """The detections and episodes of the detection kernel; `numbers` tells which pattern of the catalog each is."""
+def from_rows(rows: Rows, numbers: NDArray[np.int32], feature: NDArray[np.int32] | None = None) -> Matches:
+    """The detections and episodes of the detection kernels; `numbers` tells which pattern of the catalog each is."""
     n = int(rows.size[0])
     return Matches(
         event=rows.event[:n],
@@ -71,6 +74,7 @@ def from_rows(rows: Rows, numbers: NDArray[np.int32]) -> Matches:
         id_tie=rows.id_tie[:n],
         count=np.full(n, NOT_COUNTED, dtype=np.int64),
         omitted=np.zeros(n, dtype=np.int64),
+        feature=np.full(n, NO_FEATURE, dtype=np.int32) if feature is None else feature[:n],
         members=np.empty(0, dtype=np.int64),
         members_end=np.zeros(n, dtype=np.int64),
     )
@@ -119,6 +123,7 @@ def _rows(
         id_tie=found.tie[detection],
         count=found.sets[detection],
         omitted=omitted,
+        feature=np.full(n, NO_FEATURE, dtype=np.int32),
         members=members,
         members_end=members_end,
     )

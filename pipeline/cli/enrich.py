@@ -11,7 +11,7 @@ STRATEGIES = ("auto", "worker", "cells", "broadcast", "partitioned")
 
 
 @click.command()
-@click.option("--events", required=True, type=click.Path(path_type=Path), help="Parquet, CSV or JSON lines with lon, lat.")
+@click.option("--events", required=True, help="Parquet, CSV, JSON lines or a Spark table with lon, lat.")
 @click.option("--layers", "layers_file", required=True, type=click.Path(path_type=Path), help="The layers file (YAML).")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for the result; events go to OUT/events.")
 @click.option("--strategy", type=click.Choice(STRATEGIES), default="auto", show_default=True, help="How to join; all agree.")
@@ -19,7 +19,7 @@ STRATEGIES = ("auto", "worker", "cells", "broadcast", "partitioned")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @settings_options
 def command(
-    events: Path, layers_file: Path, out: Path, strategy: str, as_json: bool, quiet: bool,
+    events: str, layers_file: Path, out: Path, strategy: str, as_json: bool, quiet: bool,
     settings_file: Path | None, master: str | None, conf: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Add in_KIND, KIND_name and KIND_distance_m of every layer to every event.
@@ -40,7 +40,7 @@ def command(
     order = EnrichOrder(events, layers_file, out, settings.layers.directory, strategy)  # type: ignore[arg-type]
     result: EnrichResult = enrich_events(spark, order, progress)
     progress.say(
-        f"{result.events:,} events, {result.positions_unknown:,} without a usable position; "
+        f"{result.events:,} events, {result.rejected:,} rejected rows, {result.positions_unknown:,} without a usable position; "
         + ", ".join(f"{name}: {count:,}" for name, count in result.attributes.items())
     )
     if as_json:

@@ -14,15 +14,18 @@ from geo.errors import GeoError
 from pipeline.errors import InputError
 from pipeline.progress import SILENT, Progress
 from pipeline.sinks.output_folder import replaced
-from pipeline.sources.event_table import EVENTS, events_folder, read_events
+from pipeline.sources.table import read_events
 from pipeline.stages.layout import by_track, read_layout, write_layout
+
+
+EVENTS, REJECTED = "events", "rejected"
 
 
 @dataclass(frozen=True, slots=True)
 class EnrichOrder:
     """What is to be enriched, with which layers, and where the layers are cached."""
 
-    events: Path
+    events: str
     layers_file: Path
     out: Path
     cache: Path
@@ -34,6 +37,7 @@ class EnrichResult:
     """What the run did: `layers` says which versions were used and how, `attributes` how many events each holds."""
 
     events: int
+    rejected: int
     positions_unknown: int
     layers: list[dict[str, Any]]
     attributes: dict[str, int]
@@ -55,21 +59,29 @@ def _enrich(spark: SparkSession, order: EnrichOrder, progress: Progress) -> Enri
         layers = read_layers(order.layers_file, order.cache, progress.say)
     for layer, choice in zip(layers, choose(layers, order.strategy), strict=True):
         progress.say(f"layer '{layer.spec.name}' {layer.version}: {choice.strategy}, {choice.reason}")
-    events = read_events(spark, order.events)
+    place = events_folder(order.events)
+    events = read_events(spark, [place])
     began = time.monotonic()
-    enriched = enrich(events, layers, order.strategy)
-    layout = read_layout(events_folder(order.events))
-    with progress.step("enriching events"), replaced(order.out / EVENTS) as folder:
+    enriched = enrich(events.good, layers, order.strategy)
+    layout = read_layout(Path(place))
+    with (
+        progress.step("enriching events"),
+        replaced(order.out / EVENTS) as folder,
+        replaced(order.out / REJECTED) as rejected_folder,
+    ):
         if layout:
             write_layout(by_track(enriched, layout.files), folder, layout.files)
         else:
             enriched.write.option("compression", "zstd").parquet(str(folder))
+        events.rejected.write.parquet(str(rejected_folder))
     seconds = time.monotonic() - began
     with progress.step("counting"):
         counts = _count(spark.read.parquet(str(order.out / EVENTS)), layers)
+        rejected = spark.read.parquet(str(order.out / REJECTED)).count()
     rows = counts.pop("events")
     return EnrichResult(
         events=rows,
+        rejected=rejected,
         positions_unknown=counts.pop("positions_unknown"),
         layers=_told(layers, order.strategy),
         attributes=counts,
@@ -77,6 +89,11 @@ def _enrich(spark: SparkSession, order: EnrichOrder, progress: Progress) -> Enri
         seconds=round(seconds, 3),
         events_per_second=round(rows / seconds, 1),
     )
+
+
+def events_folder(path: str) -> str:
+    """Where the events of `path` lie: in its folder `events` if a command wrote it, else in itself."""
+    return str(Path(path) / EVENTS) if (Path(path) / EVENTS).is_dir() else path
 
 
 def _told(layers: Sequence[Layer], strategy: Strategy) -> list[dict[str, Any]]:
