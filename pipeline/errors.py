@@ -31,3 +31,7 @@ class OutputError(PipelineError):
 
 class BrokerError(PipelineError):
     """The development broker cannot be started, reached or stopped."""
+
+
+class BalanceError(PipelineError):
+    """A job's rows in are not its rows out, rejected and duplicates: rows were lost or doubled."""

@@ -67,6 +67,16 @@ class JarSettings(Section):
     )
 
 
+class LayerSettings(Section):
+    """The layers that positions are compared with."""
+
+    file: Path | None = Field(None, description="The layers file of streams; commands name theirs with --layers.")
+    directory: Path = Field(
+        default_factory=lambda: _cache_home() / "foresail" / "layers",
+        description="Layers as checked and indexed; every machine of a cluster must see it at this path.",
+    )
+
+
 class KafkaSettings(Section):
     """The broker that streams come from and go to, and the development broker of `foresail kafka`."""
 
@@ -82,6 +92,7 @@ class Settings(Section):
 
     spark: SparkSettings = Field(default_factory=SparkSettings, description="How Spark runs.")
     jars: JarSettings = Field(default_factory=JarSettings, description="Where the jars are kept.")
+    layers: LayerSettings = Field(default_factory=LayerSettings, description="The layers of enrichment.")
     kafka: KafkaSettings = Field(default_factory=KafkaSettings, description="The Kafka broker.")
 
 

@@ -1,0 +1,125 @@
+"""What a user declares about layers: one small YAML file, checked whole before any geometry is read."""
+
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from geo.errors import LayersFileError
+
+Word = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
+
+
+class LayerSpec(BaseModel):
+    """One layer: where it is, what kind it gives to events, and what its file does not say by itself."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(description="What the layer is called in summaries and by `for_each`.")
+    kind: Word = Field(description="Prefix of the attributes: in_<kind>, <kind>_name, <kind>_distance_m.")
+    file: Path = Field(description="GeoJSON, GeoPackage, Shapefile, GeoParquet, CSV or WKT; relative to the layers file.")
+    name_column: str | None = Field(None, description="Column with the features' names.")
+    radius_m: float | None = Field(None, ge=0, description="A position this close to a feature is in it.")
+    radius_column: str | None = Field(None, description="Column with each feature's own radius in metres.")
+    crs: str | None = Field(None, description="Coordinate reference system where the file has none, e.g. EPSG:3035.")
+    lon_column: str | None = Field(None, description="CSV: column with the longitude (or x).")
+    lat_column: str | None = Field(None, description="CSV: column with the latitude (or y).")
+    geometry_column: str | None = Field(None, description="CSV: column with the geometry as WKT.")
+    table: str | None = Field(None, description="GeoPackage: table to read when there are several.")
+    invalid: Literal["repair", "refuse"] = Field("repair", description="What to do with an invalid geometry.")
+    distance: bool = Field(True, description="Whether to measure distances; without them zones are quicker.")
+    attributes: tuple[Word, ...] = Field((), description="Columns of the feature to hand to events, as <kind>_<column>.")
+    valid_from: str | None = Field(None, description="Column with the time from which a feature holds (weather cells).")
+    valid_to: str | None = Field(None, description="Column with the time at which a feature ceases to hold.")
+
+    @model_validator(mode="after")
+    def _check_pairs(self) -> "LayerSpec":
+        if self.radius_m is not None and self.radius_column is not None:
+            msg = "radius_m and radius_column are both given; keep one"
+            raise ValueError(msg)
+        if (self.valid_from is None) != (self.valid_to is None):
+            msg = "valid_from and valid_to go together; give both"
+            raise ValueError(msg)
+        if (self.lon_column is None) != (self.lat_column is None):
+            msg = "lon_column and lat_column go together; give both"
+            raise ValueError(msg)
+        return self
+
+    @property
+    def measures_distance(self) -> bool:
+        """Whether events get a distance; a feature that holds for a while has none."""
+        return self.distance and not self.holds_by_time
+
+    @property
+    def holds_by_time(self) -> bool:
+        """Whether features hold only for a while, as weather cells do."""
+        return self.valid_from is not None
+
+
+class _LayersFile(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    layers: list[LayerSpec] = Field(min_length=1)
+
+
+def read_layer_specs(file: Path) -> tuple[LayerSpec, ...]:
+    """The layers that `file` declares, with their paths resolved against its folder."""
+    values = _read_yaml(file)
+    try:
+        specs = _LayersFile.model_validate(values).layers
+    except ValidationError as error:
+        raise LayersFileError(_sentence(error, values, file)) from None
+    for what in ("name", "kind"):
+        _check_distinct([getattr(spec, what) for spec in specs], what, file)
+    return tuple(spec.model_copy(update={"file": (file.parent / spec.file).resolve()}) for spec in specs)
+
+
+def _read_yaml(file: Path) -> Any:
+    try:
+        return yaml.safe_load(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        msg = f"{file}: cannot be read ({error.strerror}). Name a layers file that exists."
+        raise LayersFileError(msg) from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+        msg = f"{file}{place}: not YAML ({getattr(error, 'problem', 'not text')}). Mend the line."
+        raise LayersFileError(msg) from None
+
+
+def _check_distinct(values: list[str], what: str, file: Path) -> None:
+    twice = sorted({value for value in values if values.count(value) > 1})
+    if twice:
+        msg = f"{file}: two layers have the {what} '{twice[0]}'. Give each its own, or merge their files."
+        raise LayersFileError(msg)
+
+
+def _sentence(error: ValidationError, values: Any, file: Path) -> str:
+    fault = error.errors()[0]
+    where = _place(fault["loc"], values, file)
+    key = str(fault["loc"][-1]) if fault["loc"] else ""
+    known = list(LayerSpec.model_fields)
+    if fault["type"] == "extra_forbidden" and len(fault["loc"]) > 1:
+        near = get_close_matches(key, known, n=1, cutoff=0.5)
+        hint = f"Did you mean '{near[0]}'? " if near else ""
+        return f"{where}: unknown key '{key}'. {hint}Known keys: {', '.join(known)}."
+    if fault["type"] == "missing" and len(fault["loc"]) > 1:
+        return f"{where}: '{key}' is missing. Every layer needs name, kind and file."
+    if len(fault["loc"]) <= 1:
+        return f"{where}: no list of layers. Write `layers:` and below it `- {{name: ports, kind: port, file: ports.geojson}}`."
+    return f"{where}: {key}: {fault['msg']}, got {fault['input']!r}. {_described(key)}".rstrip()
+
+
+def _place(location: tuple[int | str, ...], values: Any, file: Path) -> str:
+    if len(location) < 2 or not isinstance(location[1], int):
+        return str(file)
+    entry = values["layers"][location[1]]
+    name = entry.get("name") if isinstance(entry, dict) else None
+    return f"{file}: layer '{name}'" if name else f"{file}: layer {location[1] + 1}"
+
+
+def _described(key: str) -> str:
+    field = LayerSpec.model_fields.get(key)
+    return field.description or "" if field else ""

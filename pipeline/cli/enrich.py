@@ -1,0 +1,51 @@
+"""`foresail enrich`: add to events what layers say of their positions."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from pipeline.cli.options import settings_from, settings_options
+
+STRATEGIES = ("auto", "worker", "cells", "broadcast", "partitioned")
+
+
+@click.command()
+@click.option("--events", required=True, help="Parquet, CSV, JSON lines or a Spark table with lon, lat.")
+@click.option("--layers", "layers_file", required=True, type=click.Path(path_type=Path), help="The layers file (YAML).")
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path), help="Folder for the result; events go to OUT/events."
+)
+@click.option(
+    "--strategy", type=click.Choice(STRATEGIES), default="auto", show_default=True, help="How to join; all agree."
+)
+@click.option("--json", "as_json", is_flag=True, help="End with one line of JSON on standard output.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+@settings_options
+def command(
+    events: str, layers_file: Path, out: Path, strategy: str, as_json: bool, quiet: bool,
+    settings_file: Path | None, master: str | None, conf: tuple[str, ...],
+) -> None:  # fmt: skip
+    """Add in_KIND, KIND_name and KIND_distance_m of every layer to every event.
+
+    Positions that are missing or out of range keep flowing, with null attributes. Layers are GeoJSON, GeoPackage,
+    Shapefile, GeoParquet, CSV or WKT; they are checked, and cached by their content.
+    """
+    from pipeline.jobs.enrich import EnrichOrder, EnrichResult, enrich_events
+    from pipeline.progress import open_progress, write_summary
+    from pipeline.session import start_spark
+    from pipeline.sinks.output_folder import claim_output
+
+    settings = settings_from(settings_file, master, conf)
+    progress = open_progress(quiet)
+    claim_output(out, "enrich")
+    with progress.step("starting Spark"):
+        spark = start_spark(settings, announce=progress.say)
+    order = EnrichOrder(events, layers_file, out, settings.layers.directory, strategy)  # type: ignore[arg-type]
+    result: EnrichResult = enrich_events(spark, order, progress)
+    progress.say(
+        f"{result.events:,} events, {result.rejected:,} rejected rows, {result.positions_unknown:,} without a usable position; "
+        + ", ".join(f"{name}: {count:,}" for name, count in result.attributes.items())
+    )
+    if as_json:
+        write_summary(asdict(result))

@@ -1,0 +1,124 @@
+"""`foresail enrich`: events in, the same events out with what the layers say of their positions."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from geo import Layer, Strategy, choose, enrich, read_layers
+from geo.errors import GeoError
+from pipeline.errors import InputError
+from pipeline.progress import SILENT, Progress
+from pipeline.sinks.output_folder import replaced
+from pipeline.sources.table import read_events
+from pipeline.stages.layout import by_track, read_layout, write_layout
+
+
+EVENTS, REJECTED = "events", "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class EnrichOrder:
+    """What is to be enriched, with which layers, and where the layers are cached."""
+
+    events: str
+    layers_file: Path
+    out: Path
+    cache: Path
+    strategy: Strategy = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class EnrichResult:
+    """What the run did: `layers` says which versions were used and how, `attributes` how many events each holds."""
+
+    events: int
+    rejected: int
+    positions_unknown: int
+    layers: list[dict[str, Any]]
+    attributes: dict[str, int]
+    laid_out_by_track: bool
+    seconds: float
+    events_per_second: float
+
+
+def enrich_events(spark: SparkSession, order: EnrichOrder, progress: Progress = SILENT) -> EnrichResult:
+    """Enrich what `order` says; `out/events` holds the result when this returns, and is as it was if it fails."""
+    try:
+        return _enrich(spark, order, progress)
+    except GeoError as error:
+        raise InputError(str(error)) from error
+
+
+def _enrich(spark: SparkSession, order: EnrichOrder, progress: Progress) -> EnrichResult:
+    with progress.step("reading layers"):
+        layers = read_layers(order.layers_file, order.cache, progress.say)
+    for layer, choice in zip(layers, choose(layers, order.strategy), strict=True):
+        progress.say(f"layer '{layer.spec.name}' {layer.version}: {choice.strategy}, {choice.reason}")
+    place = events_folder(order.events)
+    events = read_events(spark, [place])
+    began = time.monotonic()
+    enriched = enrich(events.good, layers, order.strategy)
+    layout = read_layout(Path(place))
+    with (
+        progress.step("enriching events"),
+        replaced(order.out / EVENTS) as folder,
+        replaced(order.out / REJECTED) as rejected_folder,
+    ):
+        if layout:
+            write_layout(by_track(enriched, layout.files), folder, layout.files)
+        else:
+            enriched.write.option("compression", "zstd").parquet(str(folder))
+        events.rejected.write.parquet(str(rejected_folder))
+    seconds = time.monotonic() - began
+    with progress.step("counting"):
+        counts = _count(spark.read.parquet(str(order.out / EVENTS)), layers)
+        rejected = spark.read.parquet(str(order.out / REJECTED)).count()
+    rows = counts.pop("events")
+    return EnrichResult(
+        events=rows,
+        rejected=rejected,
+        positions_unknown=counts.pop("positions_unknown"),
+        layers=_told(layers, order.strategy),
+        attributes=counts,
+        laid_out_by_track=layout is not None,
+        seconds=round(seconds, 3),
+        events_per_second=round(rows / seconds, 1),
+    )
+
+
+def events_folder(path: str) -> str:
+    """Where the events of `path` lie: in its folder `events` if a command wrote it, else in itself."""
+    return str(Path(path) / EVENTS) if (Path(path) / EVENTS).is_dir() else path
+
+
+def _told(layers: Sequence[Layer], strategy: Strategy) -> list[dict[str, Any]]:
+    choices = choose(layers, strategy)
+    return [
+        {"name": layer.spec.name, "kind": layer.spec.kind, "version": layer.version}
+        | {"strategy": choice.strategy, "reason": choice.reason}
+        | asdict(layer.report)
+        for layer, choice in zip(layers, choices, strict=True)
+    ]
+
+
+def _count(events: DataFrame, layers: Sequence[Layer]) -> dict[str, int]:
+    sums: dict[str, Column] = {
+        "events": F.count("*"),
+        "positions_unknown": F.count_if(~position_is_known()),
+    }
+    for layer in layers:
+        sums[f"in_{layer.spec.kind}"] = F.count_if(F.col(f"in_{layer.spec.kind}"))
+    row = events.agg(*[column.alias(name) for name, column in sums.items()]).first()
+    assert row is not None, "an aggregate without groups has one row"
+    return {name: int(row[name]) for name in sums}
+
+
+def position_is_known() -> Column:
+    """Whether a row has a position on earth."""
+    lon, lat = (F.col(name).cast("double") for name in ("lon", "lat"))
+    return F.coalesce((F.abs(lon) <= 180.0) & (F.abs(lat) <= 90.0), F.lit(False))

@@ -1,0 +1,53 @@
+"""The layers file: what it may say, and what it is told when it says something else."""
+
+from pathlib import Path
+
+import pytest
+
+from geo.errors import LayersFileError
+from geo.layers.spec import read_layer_specs
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "layers.yaml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
+    file = written(tmp_path, "layers: [{name: ports, kind: port, file: maps/ports.geojson, radius_m: 5000}]")
+    (spec,) = read_layer_specs(file)
+    assert spec.file == (tmp_path / "maps" / "ports.geojson").resolve()
+    assert spec.radius_m == 5000
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("layers: [{name: a, kind: port, file: a.csv, radus_m: 3}]", "layer 'a': unknown key 'radus_m'. Did you mean 'radius_m'?"),
+        ("layers: [{kind: port, file: a.csv}]", "layer 1: 'name' is missing"),
+        ("layers: [{name: a, kind: my port, file: a.csv}]", "layer 'a': kind:"),
+        ("layers: [{name: a, kind: port, file: a.csv, radius_m: -1}]", "layer 'a': radius_m:"),
+        ("layers: [{name: a, kind: b, file: a.csv}, {name: c, kind: b, file: c.csv}]", "two layers have the kind 'b'"),
+        ("layers: [{name: a, kind: b, file: a.csv}, {name: a, kind: d, file: c.csv}]", "two layers have the name 'a'"),
+        ("layers: []", "no list of layers"),
+        ("ports: 3", "no list of layers"),
+        ("- a", "no list of layers"),
+        ("layers: [", "not YAML"),
+        ("layers: [{name: a, kind: b, file: a.csv, valid_from: t}]", "valid_from and valid_to go together"),
+        ("layers: [{name: a, kind: b, file: a.csv, radius_m: 1, radius_column: r}]", "radius_m and radius_column"),
+        ("layers: [{name: a, kind: b, file: a.csv, lon_column: x}]", "lon_column and lat_column go together"),
+    ],
+)  # fmt: skip
+def test_a_fault_is_named_with_its_place_and_remedy(tmp_path: Path, text: str, said: str) -> None:
+    file = written(tmp_path, text)
+    with pytest.raises(LayersFileError) as fault:
+        read_layer_specs(file)
+    assert str(file) in str(fault.value)
+    assert said in str(fault.value)
+    assert "\n" not in str(fault.value)
+
+
+def test_a_missing_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(LayersFileError, match="cannot be read"):
+        read_layer_specs(tmp_path / "none.yaml")
