@@ -1,6 +1,6 @@
 """The columns that all parts agree on: canonical positions, and the rows that a job set aside with a reason."""
 
-from pyspark.sql import types as T
+from pyspark.sql import types as T  # noqa: N812
 
 POSITION_COLUMNS: dict[str, T.DataType] = {
     "track": T.StringType(),

@@ -9,6 +9,7 @@ from pipeline.errors import PipelineError
 
 COMMANDS = {
     "demo": "The main job on simulated data, with embedded defaults.",
+    "ingest": "Read a feed into canonical positions, laid out by track; nothing is lost.",
     "jars": "Fetch the jars that Spark needs, once.",
 }
 

@@ -1,7 +1,7 @@
 """The code tables of AIS: ship types, navigational status, and what an MMSI says about its bearer."""
 
 from pyspark.sql import Column
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 VESSEL_TYPES = {
     **dict.fromkeys(range(20, 30), "wing_in_ground"),

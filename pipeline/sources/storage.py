@@ -153,7 +153,7 @@ def _raw_stream(spark: SparkSession, file: SourceFile) -> Any:
 
 
 def _configuration(spark: SparkSession) -> Any:
-    return spark.sparkContext._jsc.hadoopConfiguration()  # type: ignore[union-attr]
+    return spark.sparkContext._jsc.hadoopConfiguration()
 
 
 def _reason(error: Py4JJavaError) -> str:

@@ -7,7 +7,7 @@ window functions, a stream from track state (`pipeline.stages.derive_stream`); t
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 from pipeline.schemas import DERIVED_COLUMNS
 

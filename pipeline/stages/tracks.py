@@ -6,7 +6,7 @@ Every row that is taken out of a track has a reason in `late_reason`; the rest i
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 from pipeline.stages.derive import DeriveOptions, haversine_m, is_jump
 from pipeline.stages.policy import Policy
@@ -51,7 +51,6 @@ def came_late() -> Column:
     """Whether a position is earlier in time than the one received just before it in its track."""
     received = Window.partitionBy("track").orderBy("source", "offset")
     return F.coalesce(F.col("time") < F.lag("time").over(received), F.lit(False))
-
 
 
 def _mark_repeats(positions: DataFrame, policy: Policy) -> DataFrame:
@@ -119,9 +118,7 @@ def _with_pieces(positions: DataFrame, options: DeriveOptions) -> DataFrame:
     """Number the pieces of each track that jumps cut it into, from 0."""
     in_time = Window.partitionBy("track").orderBy("time", "age", "source", "offset")
     gap_s = (F.unix_micros("time") - F.unix_micros(F.lag("time").over(in_time))) / 1e6
-    distance_m = haversine_m(
-        F.lag("lon").over(in_time), F.lag("lat").over(in_time), F.col("lon"), F.col("lat")
-    )
+    distance_m = haversine_m(F.lag("lon").over(in_time), F.lag("lat").over(in_time), F.col("lon"), F.col("lat"))
     jumped = positions.withColumn("jumped", is_jump(distance_m, gap_s, options).cast("int"))
     so_far = in_time.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     return jumped.withColumn("piece", F.sum("jumped").over(so_far)).drop("jumped")
@@ -134,4 +131,6 @@ def _split(pieces: DataFrame) -> DataFrame:
 
 def _mark_stray_pieces(pieces: DataFrame, min_piece: int) -> DataFrame:
     size = F.count("*").over(Window.partitionBy("track", "piece"))
-    return pieces.withColumn("late_reason", F.when((size < min_piece) & (F.col("age") == 1), "position_jump")).drop("piece")
+    return pieces.withColumn("late_reason", F.when((size < min_piece) & (F.col("age") == 1), "position_jump")).drop(
+        "piece"
+    )
