@@ -8,7 +8,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import reduce
 from pathlib import Path
@@ -21,6 +21,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from pipeline.errors import BalanceError, InputError
 from pipeline.progress import SILENT, Progress
+from pipeline.quality.measure import measure_events, measure_rows
+from pipeline.quality.report import write_quality
 from pipeline.schemas import DERIVED_COLUMNS
 from pipeline.sinks.ledger import Ledger, read_ledger
 from pipeline.sinks.output_folder import replaced
@@ -118,14 +120,17 @@ def ingest(spark: SparkSession, order: IngestOrder, progress: Progress = SILENT)
     with _staging_folder(order.out) as folder:
         with progress.step(f"reading {len(fresh) + len(topics)} inputs as {order.feed.name}"):
             staged = _stage(spark, order, fresh, topics, folder)
-        result = _write(spark, order, staged, folder, progress)
+        written = _write(spark, order, staged, folder, progress)
+        result = replace(
+            written,
+            files_read=(*(file.name for file in fresh), *(topic.name for topic in topics)),
+            files_skipped=tuple(file.name for file in files if file not in fresh),
+        )
+        with progress.step("measuring the quality"):
+            after = measure_events(spark, order.out / "events")
+            write_quality(order.out, asdict(result), measure_rows(staged.rows), after)
     ledger.with_files(order.feed.name, {file.name: prints[file] for file in fresh}, order.now).write(order.out)
-    return replace(
-        result,
-        files_read=tuple(file.name for file in fresh),
-        files_skipped=tuple(file.name for file in files if file not in fresh),
-        seconds=round(time.monotonic() - began, 3),
-    )
+    return replace(result, seconds=round(time.monotonic() - began, 3))
 
 
 def _stage(

@@ -1,4 +1,4 @@
-"""Canonical positions: tables in Parquet with the columns of `pipeline.schemas`, and the same as JSON, e.g. from Kafka."""
+"""Canonical positions: Parquet with the columns of `pipeline.schemas`, and the same as JSON, e.g. from Kafka."""
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812

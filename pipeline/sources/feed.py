@@ -52,7 +52,7 @@ class Feed:
 
 
 def as_messages(rows: DataFrame, columns: dict[str, Column], source: str = "source", line: str = "line") -> DataFrame:
-    """`rows` (with source, line, raw, recoded, fault) as messages: `columns`, typed, and nulls where the feed is silent."""
+    """`rows` (raw, recoded, fault and their origin) as messages: `columns`, typed; null where the feed is silent."""
     repairs = {name.removeprefix("repair_"): made for name, made in columns.items() if name.startswith("repair_")}
     repairs["encoding"] = F.col("recoded")
     canonical = [

@@ -1,4 +1,4 @@
-"""Any table a user has: a YAML file says which column is what, in which unit, zone and time format. See docs/feeds.md."""
+"""Any table a user has: a YAML file says which column is what, in which unit, zone and format. See docs/feeds.md."""
 
 from difflib import get_close_matches
 from pathlib import Path

@@ -70,6 +70,7 @@ class Decoder:
     starts_us: int | None = None
     _clock_us: int | None = None
     _clock_guessed: bool = False
+    _last_us: dict[int, int] = field(default_factory=dict)
     _pending: dict[tuple[str, str, int], dict[int, tuple[Line, Sentence]]] = field(default_factory=dict)
 
     def advance(self, line: Line) -> list[Decoded]:
@@ -130,6 +131,8 @@ class Decoder:
         if kind not in POSITION_TYPES:
             return replace(_static(line, message), fault="not_a_position")
         time_us = told_us or self._time_of(message)
+        if time_us is not None and self._clock_guessed:
+            time_us = self._after_last(message.mmsi, time_us)
         long_range = kind == LONG_RANGE_TYPE
         return replace(
             _static(line, message),
@@ -160,6 +163,11 @@ class Decoder:
         )
         self._clock_us = max(clock_us, nearest_us)
         return nearest_us
+
+    def _after_last(self, mmsi: int, time_us: int) -> int:
+        """A vessel's undated messages are told apart by their order: each is a second after the one before."""
+        self._last_us[mmsi] = max(time_us, self._last_us.get(mmsi, 0) + 1_000_000)
+        return self._last_us[mmsi]
 
     def _set_clock(self, time_us: int | None, guessed: bool = False) -> None:
         if time_us is not None:

@@ -58,11 +58,11 @@ def clock_of(line: str) -> int | None:
     found = CLOCK_SENTENCE.search(line)
     if found:
         hour, minute, second, day, month, year = (int(group) for group in found.groups())
-        return _micros(2000 + year, month, day, hour, minute, second)
+        return _micros((2000 + year, month, day), (hour, minute, second))
     found = DATE_SENTENCE.search(line)
     if found:
         hour, minute, second, day, month, year = (int(group) for group in found.groups())
-        return _micros(year, month, day, hour, minute, second)
+        return _micros((year, month, day), (hour, minute, second))
     return None
 
 
@@ -92,9 +92,9 @@ def _iso_us(text: str) -> int | None:
     return _since_epoch(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
 
 
-def _micros(year: int, month: int, day: int, hour: int, minute: int, second: int) -> int | None:
+def _micros(date: tuple[int, int, int], clock: tuple[int, int, int]) -> int | None:
     try:
-        return _since_epoch(datetime(year, month, day, hour, minute, second, tzinfo=UTC))
+        return _since_epoch(datetime(*date, *clock, tzinfo=UTC))
     except ValueError:
         return None
 

@@ -35,7 +35,7 @@ class SourceFile:
 
 
 def list_files(spark: SparkSession, inputs: Iterable[str]) -> list[SourceFile]:
-    """Every file that `inputs` (files, folders, globs) name, hidden ones left out; an input that names none is a fault."""
+    """Every file that `inputs` (files, folders, globs) name, hidden ones left out; one that names none is a fault."""
     files: dict[str, SourceFile] = {}
     for given in inputs:
         found = _expand(spark, given)

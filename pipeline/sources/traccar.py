@@ -6,7 +6,20 @@ from pyspark.sql import functions as F  # noqa: N812
 from pipeline.sources.feed import Cells, Feed
 from pipeline.sources.fields import number, text_of, time_from_anything, truth, whole
 
-_ATTRIBUTES = ["ignition", "motion", "distance", "totalDistance", "odometer", "fuel", "fuelLevel", "sat", "alarm", "batteryLevel", "hours", "driverUniqueId"]
+_ATTRIBUTES = [
+    "ignition",
+    "motion",
+    "distance",
+    "totalDistance",
+    "odometer",
+    "fuel",
+    "fuelLevel",
+    "sat",
+    "alarm",
+    "batteryLevel",
+    "hours",
+    "driverUniqueId",
+]
 
 
 def columns(cells: Cells) -> dict[str, Column]:
