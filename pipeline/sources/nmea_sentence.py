@@ -15,6 +15,7 @@ CLOCK_SENTENCE = re.compile(
     r"\$..RMC,(\d{2})(\d{2})(\d{2})(?:\.\d+)?,A,[^,]*,[^,]*,[^,]*,[^,]*,[^,]*,[^,]*,(\d{2})(\d{2})(\d{2}),"
 )
 DATE_SENTENCE = re.compile(r"\$..ZDA,(\d{2})(\d{2})(\d{2})(?:\.\d+)?,(\d{2}),(\d{2}),(\d{4}),")
+FIRST_YEAR_OF_GPS = 80
 MILLISECOND_EPOCHS_FROM = 100_000_000_000
 EARLIEST_EPOCH_S = 946_684_800
 
@@ -58,7 +59,8 @@ def clock_of(line: str) -> int | None:
     found = CLOCK_SENTENCE.search(line)
     if found:
         hour, minute, second, day, month, year = (int(group) for group in found.groups())
-        return _micros((2000 + year, month, day), (hour, minute, second))
+        century = 1900 if year >= FIRST_YEAR_OF_GPS else 2000
+        return _micros((century + year, month, day), (hour, minute, second))
     found = DATE_SENTENCE.search(line)
     if found:
         hour, minute, second, day, month, year = (int(group) for group in found.groups())

@@ -43,7 +43,8 @@ def encode_memory(memory: pd.DataFrame) -> bytes:
 def decode_memory(stored: bytes) -> pd.DataFrame:
     """What `encode_memory` made bytes of."""
     with pa.ipc.open_stream(io.BytesIO(stored)) as reader:
-        return reader.read_all().to_pandas()
+        memory: pd.DataFrame = reader.read_all().to_pandas()
+    return memory
 
 
 def meet(arrived: pd.DataFrame, memory: pd.DataFrame, forget_after_s: float | None = None) -> Met:
@@ -55,57 +56,53 @@ def meet(arrived: pd.DataFrame, memory: pd.DataFrame, forget_after_s: float | No
     arrived = arrived.sort_values(["track", "time", "offset"], kind="stable", ignore_index=True)
     known = memory.set_index("track")["time"].reindex(arrived["track"]).to_numpy()
     time = arrived["time"].to_numpy()
-    again = _same_as_before(arrived["track"]) & np.r_[False, time[1:] == time[:-1]]
-    late = np.where(time < known, "late", np.where(again | (time == known), "same_time", None))
-    arrived["late_reason"] = late
-    fresh = arrived[late == None]  # noqa: E711 - compares element by element
-    chained = _chain(fresh, memory)
-    behind = arrived[late != None]  # noqa: E711
+    again = _same_as_before(arrived["track"]) & np.r_[False, time[1:] == time[:-1]][: len(time)]
+    late, repeated = time < known, again | (time == known)
+    arrived["late_reason"] = pd.Series(
+        np.select([late, repeated], ["late", "same_time"], default=""), index=arrived.index, dtype="object"
+    ).where(late | repeated, None)
+    behind = arrived[late | repeated]
+    chained = _chain(arrived[~(late | repeated)], memory)
     positions = pd.concat([chained.positions, behind], ignore_index=True) if len(behind) else chained.positions
     return Met(positions, _forget(chained.memory, forget_after_s))
 
 
 def _chain(fresh: pd.DataFrame, memory: pd.DataFrame) -> Met:
-    remembered = memory[memory["track"].isin(fresh["track"])]
-    both = pd.concat(
-        [remembered.assign(stored=True), fresh.assign(stored=False, status_since=pd.NaT)], ignore_index=True
-    ).sort_values(["track", "time"], kind="stable", ignore_index=True)
+    meets = memory["track"].isin(fresh["track"])
+    stored_rows = memory[meets].assign(stored=True)
+    fresh_rows = fresh.assign(stored=False, status_since=fresh["time"])
+    both: pd.DataFrame = pd.concat([stored_rows, fresh_rows], ignore_index=True)
+    both = both.sort_values(["track", "time"], kind="stable", ignore_index=True)
     stored = both["stored"].to_numpy(dtype=bool)
     follows = _same_as_before(both["track"])
     for name in REMEMBERED:
         both[f"previous_{name}"] = both[name].shift(1).where(follows)
-    both["status_since"] = _since(both, stored, follows)
-    last = ~np.r_[follows[1:], False]
-    kept = memory[~memory["track"].isin(fresh["track"])]
-    after = (
-        pd.concat([kept, both.loc[last, list(MEMORY_COLUMNS)]], ignore_index=True)
-        if len(kept)
-        else both.loc[last, list(MEMORY_COLUMNS)].reset_index(drop=True)
-    )
+    both["status_since"] = _since(both, follows)
+    last = ~np.r_[follows[1:], False][: len(both)]
+    after: pd.DataFrame = pd.concat([memory[~meets], both.loc[last, list(MEMORY_COLUMNS)]], ignore_index=True)
     return Met(both[~stored].drop(columns="stored"), after)
 
 
-def _since(both: pd.DataFrame, stored: NDArray[np.bool_], follows: NDArray[np.bool_]) -> NDArray[np.datetime64]:
+def _since(both: pd.DataFrame, follows: NDArray[np.bool_]) -> NDArray[np.datetime64]:
     """Since when the status of each row holds: from the row where it last changed, or from what was stored."""
     status = both["status"].to_numpy(dtype=object)
     unknown = pd.isna(status)
-    same = np.r_[False, (status[1:] == status[:-1]) | (unknown[1:] & unknown[:-1])] if len(both) else follows
+    same = np.r_[False, (status[1:] == status[:-1]) | (unknown[1:] & unknown[:-1])][: len(both)].astype(bool)
     begins = np.where(follows & same, 0, np.arange(len(both)))
-    start = np.maximum.accumulate(begins) if len(both) else begins
-    beginning = np.where(stored, both["status_since"].to_numpy(), both["time"].to_numpy())
-    since: NDArray[np.datetime64] = beginning[start]
+    since: NDArray[np.datetime64] = both["status_since"].to_numpy()[np.maximum.accumulate(begins)]
     return since
 
 
-def _same_as_before(track: pd.Series) -> NDArray[np.bool_]:
+def _same_as_before(track: "pd.Series[str]") -> NDArray[np.bool_]:
     """Whether each row is of the same track as the one above it."""
     names = track.to_numpy(dtype=object)
-    same: NDArray[np.bool_] = np.r_[False, names[1:] == names[:-1]] if len(names) else np.zeros(0, dtype=bool)
-    return same.astype(bool)
+    same: NDArray[np.bool_] = np.r_[False, names[1:] == names[:-1]][: len(names)].astype(bool)
+    return same
 
 
 def _forget(memory: pd.DataFrame, forget_after_s: float | None) -> pd.DataFrame:
     if forget_after_s is None or not len(memory):
         return memory
     oldest = memory["time"].max() - pd.Timedelta(seconds=forget_after_s)
-    return memory[memory["time"] >= oldest].reset_index(drop=True)
+    remembered: pd.DataFrame = memory[memory["time"] >= oldest].reset_index(drop=True)
+    return remembered
