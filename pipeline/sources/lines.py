@@ -44,8 +44,8 @@ def stream_lines(spark: SparkSession, directory: str) -> DataFrame:
 
 def read_documents(spark: SparkSession, files: list[SourceFile], tolerant: bool = False) -> DataFrame:
     """Each file as one text, for formats whose messages span lines."""
-    reader = spark.read.option("wholetext", "true").option("ignoreCorruptFiles", str(tolerant).lower())
-    text = reader.text([escaped(file.path) for file in files])
+    reader = spark.read.option("ignoreCorruptFiles", str(tolerant).lower())
+    text = reader.text([escaped(file.path) for file in files], wholetext=True)
     return _as_lines(text.select("value", F.col("_metadata.file_path").alias("file"), F.lit(1).alias("line")))
 
 

@@ -27,6 +27,8 @@ from pipeline.sources.fields import (
     whole,
 )
 
+FILE = "$file"
+"""In place of a column: the name of the file, without folder and endings, for recorders that write a file a trip."""
 ANGLES = ("course_deg", "heading_deg")
 MAPPABLE = [name for name in POSITION_COLUMNS if name not in ("source", "offset")]
 
@@ -80,6 +82,9 @@ class Mapping(BaseModel):
             if entry.unit is not None and entry.unit not in units:
                 msg = f"{name}: unknown unit '{entry.unit}'. Units: {', '.join(units) or 'none'}"
                 raise ValueError(msg)
+        if self.format == "parquet" and any(entry.column == FILE for entry in self.columns.values()):
+            msg = f"{FILE} works with csv and json. Add a column to the table"
+            raise ValueError(msg)
         if "time" not in self.columns or not {"track", "mmsi"} & set(self.columns):
             msg = "columns must name a time, and a track or an mmsi"
             raise ValueError(msg)
@@ -111,14 +116,15 @@ def read_mapping(file: Path) -> Feed:
 def feed_of(mapping: Mapping) -> Feed:
     """`mapping` as an adapter like any other."""
     carrier: Carrier = mapping.format
-    names = dict.fromkeys([entry.column for entry in mapping.columns.values()] + _kept(mapping))
+    columns = [entry.column for entry in mapping.columns.values() if entry.column != FILE]
+    names = dict.fromkeys(columns + _kept(mapping))
     return Feed(
         name=mapping.name,
         says="a table with a mapping of its columns",
         domain=mapping.domain,
         carrier=carrier,
         columns=lambda cells: _columns(mapping, cells),
-        required=tuple((entry.column,) for entry in mapping.columns.values()),
+        required=tuple((entry.column,) for entry in mapping.columns.values() if entry.column != FILE),
         header=mapping.header or "",
         headless=mapping.header is not None,
         delimiter=mapping.delimiter,
@@ -148,7 +154,7 @@ def _json_schema(names: dict[str, None]) -> str:
 def _columns(mapping: Mapping, cells: Cells) -> dict[str, Column]:
     columns: dict[str, Column] = {}
     for name, entry in mapping.columns.items():
-        columns[name] = _value(name, entry, cells(entry.column))
+        columns[name] = _value(name, entry, _file_name() if entry.column == FILE else cells(entry.column))
         if name == "time" and entry.unit:
             columns["repair_time_unit"] = epoch_unit(number(cells(entry.column))) != entry.unit
     columns |= {name: F.lit(value) for name, value in mapping.constants.items()}
@@ -156,6 +162,10 @@ def _columns(mapping: Mapping, cells: Cells) -> dict[str, Column]:
     if "track" not in columns:
         columns["track"] = columns["mmsi"].cast("string")
     return columns
+
+
+def _file_name() -> Column:
+    return F.regexp_extract(F.col("source"), r"([^/]+?)(\.[^/]*)?$", 1)
 
 
 def _value(name: str, entry: ColumnMapping, text: Column) -> Column:
