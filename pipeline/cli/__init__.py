@@ -12,6 +12,7 @@ COMMANDS = {
     "demo": "The main job on simulated data, with embedded defaults.",
     "doctor": "Check this machine: Java, Spark, Sedona, Kafka, disk, memory.",
     "enrich": "Add what layers say of each position: zones, nearest features, distances.",
+    "ingest": "Read a feed into canonical positions, laid out by track; nothing is lost.",
     "recognise": "Find the patterns of a catalog in any table of events.",
     "catalog": "The catalog of patterns: list, show, check, draw, import.",
     "jars": "Fetch the jars that Spark needs, once.",

@@ -1,9 +1,12 @@
 """Rows that did not become positions: written with source, line, reason and their text as it was."""
 
+import shutil
+from collections import Counter
 from pathlib import Path
 
+import pyarrow.parquet
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 from pipeline.schemas import REJECTED_SCHEMA
 
@@ -24,23 +27,21 @@ def write_aside(rows: DataFrame, folder: Path, former: DataFrame | None = None) 
     """Write `rows`, after those that were there before; how many of them there are for each reason comes back."""
     fresh = folder.with_name(f"{folder.name}.fresh")
     rows.coalesce(1).write.mode("overwrite").option("compression", "zstd").parquet(str(fresh))
-    written = rows.sparkSession.read.parquet(str(fresh))
-    counts = written.groupBy("reason").count().orderBy(F.desc("count"), "reason").collect()
+    counts = Counter(
+        reason
+        for part in fresh.glob("*.parquet")
+        for reason in pyarrow.parquet.read_table(part, columns=["reason"]).column("reason").to_pylist()
+    )
     if former is None:
         fresh.rename(folder)
     else:
+        written = read_aside(rows.sparkSession, fresh)
         both = former.select(*ASIDE_COLUMNS).unionByName(written)
         both.coalesce(1).write.option("compression", "zstd").parquet(str(folder))
-        _remove(fresh)
-    return {row["reason"]: row["count"] for row in counts}
+        shutil.rmtree(fresh)
+    return dict(counts.most_common())
 
 
 def read_aside(spark: SparkSession, folder: Path) -> DataFrame:
     """What `write_aside` wrote."""
     return spark.read.schema(REJECTED_SCHEMA).parquet(str(folder))
-
-
-def _remove(folder: Path) -> None:
-    import shutil  # noqa: PLC0415
-
-    shutil.rmtree(folder)
