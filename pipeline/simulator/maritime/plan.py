@@ -1,0 +1,177 @@
+"""Who does what: the kind, home and tasks of every vessel, decided once for the whole fleet."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pipeline.simulator.maritime.sea import Sea, Spot
+from pipeline.simulator.maritime.vessels import KINDS, MIXES
+from pipeline.simulator.randomness import generator
+from pipeline.simulator.settings import SimulationSettings
+
+TRACKS_PER_ROUND = 60
+"""One round of every task for that many vessels."""
+OFFSHORE_M = 50_000.0
+MEETING_FROM_PORT_M = 20_000.0
+FIRST_MMSI = 228_000_000
+"""Simulated identities start here; they stand for no real vessel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Something to do, once: `behaviour` either shows the pattern or misses it narrowly."""
+
+    pattern: str
+    behaviour: str
+    vessel_type: str
+    injected: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PairTask:
+    """Something two vessels of these kinds do together."""
+
+    pattern: str
+    behaviour: str
+    vessel_types: tuple[str, str]
+    injected: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """A pair task with its place and time; both vessels know it, `first` and `second` are track numbers."""
+
+    number: int
+    task: PairTask
+    spot: Spot
+    time_s: float
+    first: int
+    second: int
+
+
+@dataclass(frozen=True, slots=True)
+class VesselPlan:
+    """What one vessel is and means to do."""
+
+    number: int
+    vessel_type: str
+    home: int
+    tasks: tuple[Task, ...] = ()
+    meeting: Meeting | None = None
+
+    @property
+    def mmsi(self) -> int:
+        """A simulated identity."""
+        return FIRST_MMSI + self.number
+
+
+TASKS = (
+    Task("search_and_rescue", "search", "sar"),
+    Task("high_speed_near_coast", "fast_run", "pleasure"),
+    Task("drifting", "drift", "cargo"),
+    Task("anchored", "anchor", "tanker"),
+    Task("gap", "silence", "tanker"),
+    Task("trawling", "trawl", "fishing"),
+    Task("loitering", "loiter", "cargo"),
+    Task("loitering_far_offshore", "far_loiter", "cargo"),
+    Task("approaching_port", "turn_back", "passenger", injected=False),
+    Task("port_visit", "touch_and_go", "sailing", injected=False),
+    Task("search_and_rescue", "slow_search", "sar", injected=False),
+    Task("high_speed_near_coast", "further_run", "pleasure", injected=False),
+    Task("high_speed_near_coast", "slow_run", "pleasure", injected=False),
+    Task("drifting", "small_drift", "cargo", injected=False),
+    Task("anchored", "slow_in_anchorage", "tanker", injected=False),
+    Task("gap", "short_silence", "tanker", injected=False),
+    Task("trawling", "fast_trawl", "fishing", injected=False),
+    Task("trawling", "other_trawl", "sailing", injected=False),
+    Task("loitering", "slow_wander", "cargo", injected=False),
+    Task("loitering_far_offshore", "far_wander", "cargo", injected=False),
+    Task("loitering_far_offshore", "short_far_loiter", "cargo", injected=False),
+)
+
+PAIR_TASKS = (
+    PairTask("rendezvous", "rendezvous", ("fishing", "cargo")),
+    PairTask("encounter", "encounter", ("fishing", "tanker")),
+    PairTask("tugging", "tow", ("tug", "cargo")),
+    PairTask("collision_risk", "crossing", ("cargo", "passenger")),
+    PairTask("rendezvous", "distant_rendezvous", ("fishing", "cargo"), injected=False),
+    PairTask("encounter", "short_encounter", ("fishing", "tanker"), injected=False),
+    PairTask("tugging", "convoy", ("tanker", "cargo"), injected=False),
+    PairTask("collision_risk", "wide_crossing", ("cargo", "passenger"), injected=False),
+)
+
+
+def make_plans(sea: Sea, settings: SimulationSettings) -> tuple[VesselPlan, ...]:
+    """The plan of every vessel; the same for the same seed, however the work is split later."""
+    random = generator(settings.seed, "plans")
+    rounds = max(1, settings.tracks // TRACKS_PER_ROUND)
+    plans = _meeting_plans(random, sea, settings, rounds)
+    queue_limit = max(1, int(settings.days * 1.5))
+    for task in TASKS * rounds:
+        _give(plans, task, settings.tracks, queue_limit, random, sea)
+    names, parts = zip(*MIXES[settings.mix].items(), strict=True)
+    share = np.array(parts) / sum(parts)
+    while len(plans) < settings.tracks:
+        vessel_type = names[int(random.choice(len(names), p=share))]
+        plans.append(VesselPlan(len(plans), vessel_type, _home(random, sea, vessel_type)))
+    return tuple(plans)
+
+
+def _meeting_plans(
+    random: np.random.Generator, sea: Sea, settings: SimulationSettings, rounds: int
+) -> list[VesselPlan]:
+    """Plans of the vessels that meet, two by two; a small fleet keeps a third of its vessels for other tasks."""
+    plans: list[VesselPlan] = []
+    for task in PAIR_TASKS * rounds:
+        if len(plans) + 2 > max(settings.tracks * 2 // 3, 2 if settings.tracks >= 2 else 0):
+            break
+        spot = _meeting_spot(random, sea, task)
+        time_s = float(np.clip(random.uniform(0.12, 0.35) * settings.duration_s, 3_600, 40_000))
+        meeting = Meeting(len(plans) // 2, task, spot, time_s, len(plans), len(plans) + 1)
+        route = sea.routes[spot.route]
+        for vessel_type, home in zip(task.vessel_types, (route.origin, route.destination), strict=True):
+            plans.append(VesselPlan(len(plans), vessel_type, home, (), meeting))
+    return plans
+
+
+def _give(
+    plans: list[VesselPlan], task: Task, tracks: int, queue_limit: int, random: np.random.Generator, sea: Sea
+) -> None:
+    """Give the task to a new vessel, or when the fleet is full to the least busy one of its kind."""
+    if len(plans) < tracks:
+        plans.append(VesselPlan(len(plans), task.vessel_type, _home(random, sea, task.vessel_type), (task,)))
+        return
+    able = [plan for plan in plans if plan.vessel_type == task.vessel_type and len(plan.tasks) < queue_limit]
+    if able:
+        chosen = min(able, key=lambda plan: (len(plan.tasks), plan.number))
+        plans[chosen.number] = replace(chosen, tasks=(*chosen.tasks, task))
+
+
+def _home(random: np.random.Generator, sea: Sea, vessel_type: str) -> int:
+    """A port from which vessels of this kind find what they need."""
+    match vessel_type:
+        case "fishing" | "sailing":
+            fitting = {sea.routes[spot.route].origin for spot in sea.fishing_spots}
+        case "tanker":
+            fitting = set(sea.anchorage_of_port)
+        case "pleasure":
+            fitting = set(sea.open_shores)
+        case "cargo":
+            fitting = {sea.routes[spot.route].origin for spot in sea.spots if spot.port_m > OFFSHORE_M}
+        case _:
+            fitting = set(sea.home_ports)
+    ports = sorted(fitting) or sea.home_ports
+    return int(ports[int(random.integers(len(ports)))])
+
+
+def _meeting_spot(random: np.random.Generator, sea: Sea, task: PairTask) -> Spot:
+    """A place away from port, near the middle of a short route."""
+    fitting = [spot for spot in sea.spots if spot.port_m > MEETING_FROM_PORT_M and _central(sea, spot)]
+    fitting = fitting or [max(sea.spots, key=lambda spot: spot.port_m)]
+    return fitting[int(random.integers(len(fitting)))]
+
+
+def _central(sea: Sea, spot: Spot) -> bool:
+    return spot.along_m < 150_000 and sea.routes[spot.route].length_m - spot.along_m < 150_000
+
+
