@@ -27,3 +27,7 @@ class InputError(PipelineError):
 
 class OutputError(PipelineError):
     """A folder that was to be written is not ours, or cannot be written."""
+
+
+class BalanceError(PipelineError):
+    """A job's rows in are not its rows out, rejected and duplicates: rows were lost or doubled."""

@@ -1,0 +1,1 @@
+"""Whole lines, from source to sink, as the command line starts them."""

@@ -1,0 +1,274 @@
+"""`foresail ingest`: files of a feed become canonical positions laid out by track, and no row is lost on the way.
+
+Rows are read, judged one by one and kept in a staging folder; then each track is settled (repeats, spikes, jumps),
+derived and written. Nothing is put into place before the rows written add up to the rows read.
+"""
+
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+
+from py4j.protocol import Py4JJavaError
+from pyspark import StorageLevel
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from pipeline.errors import BalanceError, InputError
+from pipeline.progress import SILENT, Progress
+from pipeline.schemas import DERIVED_COLUMNS
+from pipeline.sinks.ledger import Ledger, read_ledger
+from pipeline.sinks.output_folder import replaced
+from pipeline.sinks.set_aside import aside_rows, read_aside, write_aside
+from pipeline.sources.feed import Feed
+from pipeline.sources.reading import read_messages
+from pipeline.sources.repairs import REPAIRS, has_repair
+from pipeline.sources.storage import SourceFile, fingerprint, is_sound, list_files
+from pipeline.stages.clean import clean, position_columns
+from pipeline.stages.derive import DeriveOptions, derive
+from pipeline.stages.layout import by_track, files_for, read_layout, write_layout
+from pipeline.stages.policy import Policy
+from pipeline.stages.tracks import came_late, settle
+
+NARROW_COLUMNS = ("track", "time", "lon", "lat", "source", "offset", "age")
+"""What settling looks at; the rows it takes out are found with these alone."""
+SPLIT_TRACK = r"#\d+$"
+
+
+@dataclass(frozen=True, slots=True)
+class IngestOrder:
+    """What is to be ingested, and how."""
+
+    feed: Feed
+    inputs: tuple[str, ...]
+    out: Path
+    policy: Policy
+    now: datetime
+    append: bool = False
+
+    @property
+    def options(self) -> DeriveOptions:
+        """The thresholds of the derived attributes."""
+        return DeriveOptions(
+            turn_threshold_deg=self.policy.turn_threshold_deg,
+            jump_speed_kn=self.policy.jump_speed_kn(self.feed.domain),
+            min_jump_m=self.policy.min_jump_m,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class IngestResult:
+    """What became of the rows; `rows_in = rows_out + rejected + duplicates`."""
+
+    feed: str
+    rows_in: int = 0
+    rows_out: int = 0
+    rejected: int = 0
+    duplicates: int = 0
+    reasons: dict[str, int] = field(default_factory=dict)
+    duplicate_kinds: dict[str, int] = field(default_factory=dict)
+    repairs: dict[str, int] = field(default_factory=dict)
+    out_of_order: int = 0
+    rows_stored: int = 0
+    tracks: int = 0
+    files_read: tuple[str, ...] = ()
+    files_skipped: tuple[str, ...] = ()
+    files_strange: tuple[str, ...] = ()
+    files_truncated: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """Messages as read and judged, in a folder of their own until the job ends."""
+
+    rows: DataFrame
+    rows_in: int
+    strange: tuple[str, ...]
+    truncated: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Of the staged rows: how many are positions, and how often each repair was made."""
+
+    positions: int
+    repairs: dict[str, int]
+
+
+def ingest(spark: SparkSession, order: IngestOrder, progress: Progress = SILENT) -> IngestResult:
+    """Ingest what `order` says; its folder holds the result when this returns, and is as it was if it fails."""
+    began = time.monotonic()
+    ledger = read_ledger(order.out) if order.append else Ledger()
+    files = list_files(spark, order.inputs)
+    with progress.step(f"looking at {len(files)} files"):
+        prints = {file: fingerprint(spark, file) for file in files}
+    fresh = [file for file in files if not ledger.knows(prints[file])]
+    if not fresh and order.append:
+        return replace(_nothing(order, files), seconds=round(time.monotonic() - began, 3))
+    with _staging_folder(order.out) as folder:
+        with progress.step(f"reading {len(fresh)} files as {order.feed.name}"):
+            staged = _stage(spark, order, fresh, folder)
+        result = _write(spark, order, staged, folder, progress)
+    ledger.with_files(order.feed.name, {file.name: prints[file] for file in fresh}, order.now).write(order.out)
+    return replace(
+        result,
+        files_read=tuple(file.name for file in fresh),
+        files_skipped=tuple(file.name for file in files if file not in fresh),
+        seconds=round(time.monotonic() - began, 3),
+    )
+
+
+def _stage(spark: SparkSession, order: IngestOrder, files: list[SourceFile], folder: Path) -> Staged:
+    """Read and judge every row; where a file turns out to be damaged, again, as far as it goes."""
+    try:
+        return _read_and_judge(spark, order, files, folder / "messages", ())
+    except (PySparkException, Py4JJavaError) as error:
+        truncated = tuple(file.name for file in files if not is_sound(spark, file))
+        if not truncated:
+            msg = f"{', '.join(order.inputs)}: reading failed ({_first_line(error)}). Check the files and --from."
+            raise InputError(msg) from error
+    return _read_and_judge(spark, order, files, folder / "readable", truncated)
+
+
+def _read_and_judge(
+    spark: SparkSession, order: IngestOrder, files: list[SourceFile], folder: Path, truncated: tuple[str, ...]
+) -> Staged:
+    reading = read_messages(spark, order.feed, files, tolerant=bool(truncated))
+    judged = clean(reading.messages, order.policy, order.feed.domain, order.now)
+    judged.write.option("compression", "zstd").parquet(str(folder))
+    for name in truncated:
+        mark = spark.createDataFrame([(name, "truncated_file")], "source string, reason string")
+        mark.write.mode("append").parquet(str(folder))
+    rows = spark.read.schema(judged.schema).parquet(str(folder))
+    return Staged(rows, reading.rows_in() + len(truncated), reading.strangers, truncated)
+
+
+def _write(spark: SparkSession, order: IngestOrder, staged: Staged, folder: Path, progress: Progress) -> IngestResult:
+    stored = _stored_positions(spark, order)
+    stored_rows = stored.count() if stored else 0
+    positions = _all_positions(staged.rows, stored)
+    before = read_layout(order.out / "events") if stored else None
+    counts = _count(staged.rows)
+    files = files_for(counts.positions + stored_rows, spark.sparkContext.defaultParallelism, before and before.files)
+    with progress.step("finding repeats and spikes"):
+        out_of_order = _find_late(positions, order, files, folder / "late")
+    late = spark.read.parquet(str(folder / "late"))
+    with (
+        replaced(order.out / "events") as events_folder,
+        replaced(order.out / "rejected") as rejected_folder,
+        replaced(order.out / "duplicates") as duplicates_folder,
+    ):
+        with progress.step(f"writing {counts.positions:,} positions by track into {files} files"):
+            layout = write_layout(_events(positions, order, files), events_folder, files)
+        with progress.step("writing what was set aside"):
+            rejected = write_aside(aside_rows(staged.rows, late, "rejected"), rejected_folder, _former(spark, order, "rejected"))
+            duplicates = write_aside(aside_rows(staged.rows, late, "duplicates"), duplicates_folder, _former(spark, order, "duplicates"))
+        result = IngestResult(
+            feed=order.feed.name,
+            rows_in=staged.rows_in,
+            rows_out=layout.rows - stored_rows,
+            rejected=sum(rejected.values()),
+            duplicates=sum(duplicates.values()),
+            reasons=rejected,
+            duplicate_kinds=duplicates,
+            repairs=counts.repairs,
+            out_of_order=out_of_order,
+            rows_stored=layout.rows,
+            tracks=layout.tracks,
+            files_strange=staged.strange,
+            files_truncated=staged.truncated,
+        )
+        check_balance(result)
+    return result
+
+
+def check_balance(result: IngestResult) -> None:
+    """Raise unless every row that came in is a position, a rejected row or a duplicate."""
+    out = result.rows_out + result.rejected + result.duplicates
+    if result.rows_in != out:
+        msg = (
+            f"ingest: {result.rows_in} rows in, but {result.rows_out} out + {result.rejected} rejected + "
+            f"{result.duplicates} duplicates = {out}. Nothing was written; please report this with the input."
+        )
+        raise BalanceError(msg)
+
+
+def _stored_positions(spark: SparkSession, order: IngestOrder) -> DataFrame | None:
+    """What an earlier ingest has written and this one adds to; tracks that were cut are joined again."""
+    folder = order.out / "events"
+    if not order.append or not folder.is_dir():
+        return None
+    stored = spark.read.parquet(str(folder)).drop(*DERIVED_COLUMNS).withColumn("age", F.lit(0))
+    if order.policy.jumps == "split":
+        return stored.withColumn("track", F.regexp_replace("track", SPLIT_TRACK, ""))
+    return stored
+
+
+def _all_positions(staged: DataFrame, stored: DataFrame | None) -> DataFrame:
+    fresh = staged.filter(F.col("reason").isNull()).withColumn("offset", F.col("line")).select(*position_columns(staged))
+    fresh = fresh.withColumn("age", F.lit(1))
+    if stored is None:
+        return fresh
+    known = dict(stored.dtypes)
+    alike = fresh.select(*[F.col(name).try_cast(known.get(name, kind)).alias(name) for name, kind in fresh.dtypes])
+    return stored.unionByName(alike, allowMissingColumns=True)
+
+
+def _find_late(positions: DataFrame, order: IngestOrder, files: int, folder: Path) -> int:
+    """Write which rows do not stay in their tracks, and why; the number of rows that came out of order comes back."""
+    narrow = by_track(positions.select(*NARROW_COLUMNS), files).persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        settled = settle(narrow, order.policy, order.options)
+        key = ("source", F.col("offset").alias("line"), F.col("late_reason").alias("reason"))
+        repeated = settled.repeated.select(*key, F.lit("duplicates").alias("kind"))
+        repeated.unionByName(settled.rejected.select(*key, F.lit("rejected").alias("kind"))).write.parquet(str(folder))
+        return narrow.filter("age = 1").select(came_late().alias("late")).filter("late").count()
+    finally:
+        narrow.unpersist()
+
+
+def _events(positions: DataFrame, order: IngestOrder, files: int) -> DataFrame:
+    kept = settle(by_track(positions, files), order.policy, order.options).kept
+    whole = by_track(kept, files) if order.policy.jumps == "split" else kept
+    return derive(whole.drop("age"), order.options)
+
+
+def _count(staged: DataFrame) -> Counts:
+    sums = [F.count_if(has_repair(F.col("repairs"), kind)).alias(kind) for kind in REPAIRS]
+    row = staged.agg(F.count_if(F.col("reason").isNull()).alias("positions"), *sums).first()
+    assert row is not None, "an aggregate without groups has one row"
+    return Counts(row["positions"], {kind: row[kind] for kind in REPAIRS if row[kind]})
+
+
+def _former(spark: SparkSession, order: IngestOrder, what: str) -> DataFrame | None:
+    folder = order.out / what
+    return read_aside(spark, folder) if order.append and folder.is_dir() else None
+
+
+def _nothing(order: IngestOrder, files: list[SourceFile]) -> IngestResult:
+    layout = read_layout(order.out / "events")
+    return IngestResult(
+        feed=order.feed.name,
+        files_skipped=tuple(file.name for file in files),
+        rows_stored=layout.rows if layout else 0,
+        tracks=layout.tracks if layout else 0,
+    )
+
+
+@contextmanager
+def _staging_folder(out: Path) -> Iterator[Path]:
+    folder = out / ".ingest"
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

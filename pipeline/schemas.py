@@ -1,0 +1,62 @@
+"""The columns that all parts agree on: canonical positions, and the rows that a job set aside with a reason."""
+
+from pyspark.sql import types as T
+
+POSITION_COLUMNS: dict[str, T.DataType] = {
+    "track": T.StringType(),
+    "time": T.TimestampType(),
+    "lon": T.DoubleType(),
+    "lat": T.DoubleType(),
+    "source": T.StringType(),
+    "offset": T.LongType(),
+    "mmsi": T.LongType(),
+    "speed_kn": T.DoubleType(),
+    "course_deg": T.DoubleType(),
+    "heading_deg": T.DoubleType(),
+    "turn_rate": T.DoubleType(),
+    "nav_status": T.IntegerType(),
+    "vessel_type": T.StringType(),
+    "ship_type": T.IntegerType(),
+    "length_m": T.DoubleType(),
+    "name": T.StringType(),
+    "engine": T.StringType(),
+    "speed_kmh": T.DoubleType(),
+    "fuel_level": T.DoubleType(),
+    "satellites": T.IntegerType(),
+    "accelerating": T.BooleanType(),
+    "ice": T.BooleanType(),
+}
+"""Name and type of every canonical column; units are in the names, `fuel_level` is 0..1, `turn_rate` degrees a minute."""
+
+POSITION_SCHEMA = T.StructType([T.StructField(name, kind) for name, kind in POSITION_COLUMNS.items()])
+
+REQUIRED_COLUMNS = ("track", "time", "lon", "lat")
+"""What a table must have to be read as positions; every other canonical column may be absent and is then null."""
+
+ENGINE_STATES = ("off", "idle", "parked", "moving")
+
+REJECTED_SCHEMA = T.StructType(
+    [
+        T.StructField("source", T.StringType()),
+        T.StructField("line", T.LongType()),
+        T.StructField("reason", T.StringType()),
+        T.StructField("raw", T.StringType()),
+    ]
+)
+"""A row that did not become a position: where it came from, why it was set aside, and its text as it was."""
+
+DUPLICATE_SCHEMA = REJECTED_SCHEMA
+"""A row that repeats an instant of its track which is already there; `reason` says in what way."""
+
+DERIVED_COLUMNS: dict[str, T.DataType] = {
+    "gap_s": T.DoubleType(),
+    "distance_m": T.DoubleType(),
+    "implied_speed_kn": T.DoubleType(),
+    "acceleration": T.DoubleType(),
+    "turn_deg": T.DoubleType(),
+    "change_in_heading": T.BooleanType(),
+    "drift_deg": T.DoubleType(),
+    "status_duration_min": T.DoubleType(),
+    "position_jump": T.BooleanType(),
+}
+"""What `pipeline.stages.derive` adds, from the previous position of the track; defined in docs/attributes.md."""

@@ -1,0 +1,75 @@
+"""What an adapter is: a name, the form its messages come in, and a mapping from their fields to canonical columns.
+
+Messages are the common form behind all adapters: where they come from (`source`, `line`, `raw`), a `fault` when the
+text could not be read, the canonical columns as the feed has them (nothing cleaned yet), and any further columns.
+Adapters see columns, not files, so one adapter serves a batch and a stream.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from pipeline.schemas import POSITION_COLUMNS
+from pipeline.sources.repairs import mark_repairs
+
+Cells: TypeAlias = Callable[..., Column]
+"""`cells("SOG", "sog_knots")` is the text of the first field of these names that the feed has, or a null."""
+
+Carrier: TypeAlias = Literal["csv", "json", "nmea", "gtfs", "parquet"]
+Domain: TypeAlias = Literal["maritime", "fleet"]
+
+ORIGIN_COLUMNS = ("source", "line", "raw", "fault", "station", "repairs")
+"""Columns of a message that are about the message, not the position."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """One adapter; `columns` gives canonical and further columns, and may give `station` and `repair_<kind>`."""
+
+    name: str
+    says: str
+    domain: Domain
+    carrier: Carrier
+    columns: Callable[[Cells], dict[str, Column]]
+    required: tuple[tuple[str, ...], ...] = ()
+    """Each a field the feed must have, by any of its names."""
+    header: str = ""
+    """The header of a CSV stream, where no first line can be looked at."""
+    delimiter: str = ","
+    json_schema: str = ""
+    """The fields of a JSON message, as a Spark DDL schema; all of them text unless nested."""
+    json_list: str = ""
+    """Where the messages are when a whole document holds them, e.g. `$.features`."""
+    static_columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What a second file of static data may hold: canonical column to the names it goes by."""
+    keep_rest: bool = False
+    """Whether fields that no column uses pass through under their own names."""
+
+
+def as_messages(rows: DataFrame, columns: dict[str, Column]) -> DataFrame:
+    """`rows` (with source, line, raw, recoded, fault) as messages: `columns`, typed, and nulls where the feed is silent."""
+    repairs = {name.removeprefix("repair_"): made for name, made in columns.items() if name.startswith("repair_")}
+    repairs["encoding"] = F.col("recoded")
+    canonical = [
+        columns.get(name, F.lit(None)).try_cast(kind).alias(name)
+        for name, kind in POSITION_COLUMNS.items()
+        if name not in ("source", "offset")
+    ]
+    further = [
+        value.alias(name)
+        for name, value in columns.items()
+        if name not in POSITION_COLUMNS and name != "station" and not name.startswith("repair_")
+    ]
+    return rows.select(
+        "source",
+        "line",
+        "raw",
+        "fault",
+        columns.get("station", F.lit(None)).cast("string").alias("station"),
+        mark_repairs(repairs).alias("repairs"),
+        *canonical,
+        *further,
+    )

@@ -1,0 +1,88 @@
+"""Text files as numbered lines: the form in which every message enters, so that none can get lost.
+
+A line is `raw` (its text), `source` (the file's name) and `line` (counted from 1). Text that is not UTF-8 is read as
+Latin-1, which has a letter for every byte, and marked in `recoded`.
+"""
+
+from itertools import pairwise
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from pipeline.sources.storage import SourceFile, escaped
+
+LINE_COLUMNS = ("raw", "source", "line", "recoded")
+
+
+def read_lines(spark: SparkSession, files: list[SourceFile], tolerant: bool = False) -> DataFrame:
+    """Every line of `files`; `tolerant` reads a damaged file as far as it goes."""
+    text = _with_places(spark.read.option("ignoreCorruptFiles", str(tolerant).lower()), files)
+    if len(files) == 1 and not files[0].may_be_split:
+        return _as_lines(text.withColumn("line", F.col("place") + 1))
+    blocks = spark.createDataFrame(_first_lines(text), "file string, block long, first_place long, first_line long")
+    numbered = text.join(F.broadcast(blocks), ["file", "block"])
+    return _as_lines(numbered.withColumn("line", F.col("place") - F.col("first_place") + F.col("first_line")))
+
+
+def read_lines_in_order(spark: SparkSession, files: list[SourceFile], tolerant: bool = False) -> DataFrame:
+    """Like `read_lines`, but no file is spread over partitions: its lines come one after the other."""
+    whole = [file for file in files if not file.may_be_split]
+    parts = [read_lines(spark, whole, tolerant)] if whole else []
+    parts += [read_lines(spark, [file], tolerant).coalesce(1) for file in files if file.may_be_split]
+    lines = parts[0]
+    for part in parts[1:]:
+        lines = lines.unionByName(part)
+    return lines
+
+
+def stream_lines(spark: SparkSession, directory: str) -> DataFrame:
+    """The lines of files that arrive in `directory`; `line` orders the lines of one micro-batch, no more."""
+    text = spark.readStream.text(directory)
+    places = text.select("value", F.col("_metadata.file_path").alias("file"))
+    return _as_lines(places.withColumn("line", F.monotonically_increasing_id() + 1))
+
+
+def read_documents(spark: SparkSession, files: list[SourceFile], tolerant: bool = False) -> DataFrame:
+    """Each file as one text, for formats whose messages span lines."""
+    reader = spark.read.option("wholetext", "true").option("ignoreCorruptFiles", str(tolerant).lower())
+    text = reader.text([escaped(file.path) for file in files])
+    return _as_lines(text.select("value", F.col("_metadata.file_path").alias("file"), F.lit(1).alias("line")))
+
+
+def _with_places(reader: "DataFrame | object", files: list[SourceFile]) -> DataFrame:
+    text: DataFrame = reader.text([escaped(file.path) for file in files])  # type: ignore[attr-defined]
+    return text.select(
+        "value",
+        F.col("_metadata.file_path").alias("file"),
+        F.col("_metadata.file_block_start").alias("block"),
+        F.monotonically_increasing_id().alias("place"),
+    )
+
+
+def _first_lines(text: DataFrame) -> list[tuple[str, int, int, int]]:
+    """For each block of each file: the place of its first line in the scan, and the number of that line in the file."""
+    blocks = text.groupBy("file", "block").agg(F.min("place"), F.count("*")).orderBy("file", "block").collect()
+    numbered: list[tuple[str, int, int, int]] = []
+    next_line = 1
+    for before, block in pairwise([None, *blocks]):
+        if before is None or before["file"] != block["file"]:
+            next_line = 1
+        numbered.append((block["file"], block["block"], block[2], next_line))
+        next_line += block[3]
+    return numbered
+
+
+def _as_lines(text: DataFrame) -> DataFrame:
+    valid = F.expr("is_valid_utf8(value)")
+    readable = F.when(valid, F.col("value")).otherwise(F.decode(F.col("value").cast("binary"), "ISO-8859-1"))
+    return text.select(
+        readable.alias("raw"),
+        _plain_name(F.col("file")).alias("source"),
+        F.col("line").cast("long").alias("line"),
+        (~valid).alias("recoded"),
+    )
+
+
+def _plain_name(uri: Column) -> Column:
+    local = F.url_decode(F.replace(F.regexp_replace(uri, "^file:(//)?", ""), F.lit("+"), F.lit("%2B")))
+    return F.when(uri.startswith("file:"), local).otherwise(uri)

@@ -1,0 +1,160 @@
+"""Files as Spark sees them: listing, first line, fingerprint and soundness, through Hadoop's file systems.
+
+Going through Hadoop means that a bucket or HDFS works as a local disk does, and that no file is loaded to look at it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+from pipeline.errors import InputError
+
+LONGEST_HEADER_BYTES = 1 << 16
+NEVER_SPLIT_BELOW_BYTES = 4 << 20
+"""Spark splits no file smaller than `spark.sql.files.openCostInBytes`, whose default this is."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One input file; `path` is what Spark is told, `name` what `source` says in the rows."""
+
+    path: str
+    name: str
+    size_bytes: int
+    modified_ms: int
+    compressed: bool
+
+    @property
+    def may_be_split(self) -> bool:
+        """Whether Spark may read it in several parts."""
+        return not self.compressed and self.size_bytes > NEVER_SPLIT_BELOW_BYTES
+
+
+def list_files(spark: SparkSession, inputs: Iterable[str]) -> list[SourceFile]:
+    """Every file that `inputs` (files, folders, globs) name, hidden ones left out; an input that names none is a fault."""
+    files: dict[str, SourceFile] = {}
+    for given in inputs:
+        found = _expand(spark, given)
+        if not found:
+            msg = f"{given}: no such file or folder, or nothing in it. Name files, folders or globs that exist."
+            raise InputError(msg)
+        files |= {file.path: file for file in found}
+    return sorted(files.values(), key=lambda file: file.name)
+
+
+def first_line(spark: SparkSession, file: SourceFile) -> str:
+    """The first line without a byte order mark, at most 64 KB of it; empty when the file is empty or unreadable."""
+    jvm: Any = spark._jvm
+    text = jvm.org.apache.hadoop.io.Text()
+    try:
+        stream = _open(spark, file)
+        try:
+            jvm.org.apache.hadoop.util.LineReader(stream).readLine(text, LONGEST_HEADER_BYTES)
+        finally:
+            stream.close()
+    except Py4JJavaError:
+        return ""
+    return bytes(text.copyBytes()).decode("utf-8-sig", errors="replace")
+
+
+def fingerprint(spark: SparkSession, file: SourceFile) -> str:
+    """SHA-256 of the bytes as stored: two files with the same fingerprint hold the same messages."""
+    jvm: Any = spark._jvm
+    stream = _raw_stream(spark, file)
+    try:
+        digest: str = jvm.org.apache.commons.codec.digest.DigestUtils.sha256Hex(stream)
+    finally:
+        stream.close()
+    return digest
+
+
+def is_sound(spark: SparkSession, file: SourceFile) -> bool:
+    """Whether the file can be read, and decompressed, to its end."""
+    jvm: Any = spark._jvm
+    try:
+        stream = _open(spark, file)
+        try:
+            jvm.org.apache.commons.io.IOUtils.consume(stream)
+        finally:
+            stream.close()
+    except Py4JJavaError:
+        return False
+    return True
+
+
+def escaped(path: str) -> str:
+    """`path` with glob signs escaped, so that Spark reads the file of that name and no other."""
+    return "".join(f"\\{sign}" if sign in "*?[]{}\\" else sign for sign in path)
+
+
+def _expand(spark: SparkSession, given: str) -> list[SourceFile]:
+    jvm: Any = spark._jvm
+    try:
+        path = jvm.org.apache.hadoop.fs.Path(given)
+        file_system = path.getFileSystem(_configuration(spark))
+        statuses = [file_system.getFileStatus(path)] if file_system.exists(path) else file_system.globStatus(path)
+    except Py4JJavaError as error:
+        msg = f"{given}: cannot be read ({_reason(error)}). Check the path and its rights."
+        raise InputError(msg) from None
+    found: list[SourceFile] = []
+    for status in statuses or ():
+        found += _walk(spark, file_system, status)
+    return found
+
+
+def _walk(spark: SparkSession, file_system: Any, status: Any) -> list[SourceFile]:
+    name = status.getPath().getName()
+    if not status.isDirectory():
+        return [_source_file(spark, status)]
+    found: list[SourceFile] = []
+    for inner in file_system.listStatus(status.getPath()):
+        name = inner.getPath().getName()
+        if not name.startswith(("_", ".")):
+            found += _walk(spark, file_system, inner)
+    return found
+
+
+def _source_file(spark: SparkSession, status: Any) -> SourceFile:
+    jvm: Any = spark._jvm
+    path = status.getPath()
+    codec = jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(_configuration(spark)).getCodec(path)
+    uri: str = path.toUri().toString()
+    return SourceFile(
+        path=path.toString(),
+        name=plain_name(uri),
+        size_bytes=status.getLen(),
+        modified_ms=status.getModificationTime(),
+        compressed=codec is not None,
+    )
+
+
+def plain_name(uri: str) -> str:
+    """A local path without its scheme; any other address as it is."""
+    return unquote(uri.removeprefix("file://").removeprefix("file:")) if uri.startswith("file:") else uri
+
+
+def _open(spark: SparkSession, file: SourceFile) -> Any:
+    jvm: Any = spark._jvm
+    codec = jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(_configuration(spark)).getCodec(
+        jvm.org.apache.hadoop.fs.Path(file.path)
+    )
+    stream = _raw_stream(spark, file)
+    return codec.createInputStream(stream) if codec else stream
+
+
+def _raw_stream(spark: SparkSession, file: SourceFile) -> Any:
+    jvm: Any = spark._jvm
+    path = jvm.org.apache.hadoop.fs.Path(file.path)
+    return path.getFileSystem(_configuration(spark)).open(path)
+
+
+def _configuration(spark: SparkSession) -> Any:
+    return spark.sparkContext._jsc.hadoopConfiguration()  # type: ignore[union-attr]
+
+
+def _reason(error: Py4JJavaError) -> str:
+    return str(error.java_exception.getMessage() or error.java_exception.toString()).splitlines()[0]

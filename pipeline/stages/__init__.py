@@ -1,0 +1,1 @@
+"""The steps of the line, each a function DataFrame -> DataFrame."""

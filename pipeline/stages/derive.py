@@ -1,0 +1,128 @@
+"""Derived attributes: what a position says together with the one before it. Definitions: docs/attributes.md.
+
+The arithmetic is one set of Column expressions over a position and its `previous_*` columns. A batch fills those with
+window functions, a stream from track state (`pipeline.stages.derive_stream`); the numbers cannot differ.
+"""
+
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from pipeline.schemas import DERIVED_COLUMNS
+
+EARTH_RADIUS_M = 6_371_008.8
+METRES_PER_NAUTICAL_MILE = 1852.0
+
+REMEMBERED = ("time", "lon", "lat", "speed_kn", "heading_deg", "course_deg")
+"""Columns of a position that the next one of its track is compared with."""
+
+PREVIOUS_COLUMNS = (*(f"previous_{name}" for name in REMEMBERED), "status_since")
+
+
+@dataclass(frozen=True, slots=True)
+class DeriveOptions:
+    """The thresholds behind the Boolean attributes."""
+
+    turn_threshold_deg: float = 15.0
+    jump_speed_kn: float = 50.0
+    min_jump_m: float = 1000.0
+
+
+def derive(positions: DataFrame, options: DeriveOptions) -> DataFrame:
+    """`positions` with the derived attributes, from the window of each track."""
+    return with_attributes(with_previous(positions), options)
+
+
+def with_previous(positions: DataFrame) -> DataFrame:
+    """`positions` with the remembered columns of the one before in its track, and since when its status holds."""
+    in_order = Window.partitionBy("track").orderBy("time", "offset")
+    so_far = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    before = {f"previous_{name}": F.lag(name).over(in_order) for name in REMEMBERED}
+    changed = F.lag("time").over(in_order).isNull() | ~F.lag(status()).over(in_order).eqNullSafe(status())
+    marked = positions.withColumns({**before, "status_changed_at": F.when(changed, F.col("time"))})
+    since = F.last("status_changed_at", ignorenulls=True).over(so_far)
+    return marked.withColumn("status_since", since).drop("status_changed_at")
+
+
+def status() -> Column:
+    """What `status_duration_min` is about: the engine of a vehicle, the navigational status of a vessel."""
+    return F.coalesce(F.col("engine"), F.col("nav_status").cast("string"))
+
+
+def with_attributes(positions: DataFrame, options: DeriveOptions) -> DataFrame:
+    """`positions`, which have `PREVIOUS_COLUMNS`, with the derived attributes in their place."""
+    measured = positions.withColumns(
+        {
+            "gap_s": _seconds_between(F.col("previous_time"), F.col("time")),
+            "distance_m": haversine_m(F.col("previous_lon"), F.col("previous_lat"), F.col("lon"), F.col("lat")),
+            "turn_deg": _turn_deg(),
+            "drift_deg": F.abs(wrapped_deg(F.col("heading_deg") - F.col("course_deg"))),
+            "status_duration_min": F.when(
+                status().isNotNull(), _seconds_between(F.col("status_since"), F.col("time")) / 60
+            ),
+        }
+    )
+    compared = measured.withColumns(
+        {
+            "implied_speed_kn": speed_kn(F.col("distance_m"), F.col("gap_s")),
+            "acceleration": _per_second(F.col("speed_kn") - F.col("previous_speed_kn"), F.col("gap_s")),
+            "change_in_heading": _surely(F.abs("turn_deg") > options.turn_threshold_deg),
+        }
+    )
+    judged = compared.withColumns(
+        {
+            "position_jump": is_jump(F.col("distance_m"), F.col("gap_s"), options),
+            "accelerating": F.coalesce(F.col("accelerating"), F.col("acceleration") > 0),
+        }
+    )
+    return judged.select(*_in_order(positions.columns))
+
+
+def haversine_m(lon: Column, lat: Column, to_lon: Column, to_lat: Column) -> Column:
+    """The great-circle distance on a sphere of the Earth's mean radius."""
+    half_lat = F.radians(to_lat - lat) / 2
+    half_lon = F.radians(to_lon - lon) / 2
+    chord = F.sin(half_lat) * F.sin(half_lat) + F.cos(F.radians(lat)) * F.cos(F.radians(to_lat)) * F.sin(
+        half_lon
+    ) * F.sin(half_lon)
+    return F.asin(F.sqrt(F.least(chord, F.lit(1.0)))) * (2 * EARTH_RADIUS_M)
+
+
+def wrapped_deg(angle: Column) -> Column:
+    """`angle` as a turn of -180 (excluded) to 180 degrees."""
+    return F.lit(180.0) - F.pmod(F.lit(180.0) - angle, F.lit(360.0))
+
+
+def speed_kn(distance_m: Column, gap_s: Column) -> Column:
+    """The speed that covers `distance_m` in `gap_s`; null when no time has passed."""
+    return _per_second(distance_m, gap_s) * (3600 / METRES_PER_NAUTICAL_MILE)
+
+
+def is_jump(distance_m: Column, gap_s: Column, options: DeriveOptions) -> Column:
+    """Whether the step is farther and faster than any vessel or vehicle goes; a far step in no time is one."""
+    fast = (speed_kn(distance_m, gap_s) > options.jump_speed_kn) | (gap_s == 0)
+    return _surely((distance_m > options.min_jump_m) & fast)
+
+
+def _turn_deg() -> Column:
+    by_heading = wrapped_deg(F.col("heading_deg") - F.col("previous_heading_deg"))
+    by_course = wrapped_deg(F.col("course_deg") - F.col("previous_course_deg"))
+    return F.coalesce(by_heading, by_course)
+
+
+def _seconds_between(earlier: Column, later: Column) -> Column:
+    return (F.unix_micros(later) - F.unix_micros(earlier)) / 1e6
+
+
+def _per_second(amount: Column, gap_s: Column) -> Column:
+    return F.when(gap_s > 0, amount / gap_s)
+
+
+def _surely(condition: Column) -> Column:
+    return F.coalesce(condition, F.lit(False))
+
+
+def _in_order(before: list[str]) -> list[str]:
+    kept = [name for name in before if name not in PREVIOUS_COLUMNS and name not in DERIVED_COLUMNS]
+    return [*kept, *DERIVED_COLUMNS]

@@ -1,0 +1,76 @@
+"""Track layout: positions in files that hold whole tracks, sorted, so that later jobs need neither shuffle nor sort.
+
+File K holds the tracks whose hash is K modulo the number of files, sorted by track, time, offset, in one Parquet row
+group. Spark never cuts a row group, so each file is read whole by one task, whatever the reader's settings are.
+`_layout.json` beside the files says so.
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+LAYOUT_FILE = "_layout.json"
+SORT_COLUMNS = ("track", "time", "offset")
+ROWS_PER_FILE = 2_000_000
+"""About 100 MB of compressed Parquet with all canonical and derived columns."""
+ROW_GROUP_BYTES = 1 << 30
+"""More than a file of ROWS_PER_FILE needs: the writer must not start a second row group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a folder of positions is laid out."""
+
+    files: int
+    rows: int
+    tracks: int
+    by: str = "track"
+    hash: str = "pmod(hash(track), files)"
+    sort: tuple[str, ...] = SORT_COLUMNS
+
+
+def files_for(rows: int, parallelism: int, existing: int | None = None) -> int:
+    """How many files `rows` positions go into; an existing number is kept while files stay within half and twice."""
+    fitting = max(-(-rows // ROWS_PER_FILE), min(parallelism, max(1, rows // 50_000)))
+    return existing if existing and fitting <= 2 * existing and existing <= 2 * fitting else fitting
+
+
+def by_track(positions: DataFrame, files: int) -> DataFrame:
+    """`positions` with whole tracks in each of `files` partitions; stages that follow may rely on it."""
+    return positions.repartition(files, "track")
+
+
+def write_layout(positions: DataFrame, folder: Path, files: int) -> Layout:
+    """Write `positions`, already `by_track`, sorted, one file for each partition, and say how they lie."""
+    ordered = positions.sortWithinPartitions(*SORT_COLUMNS)
+    writer = ordered.write.mode("errorifexists").option("compression", "zstd")
+    writer.option("parquet.block.size", ROW_GROUP_BYTES).parquet(str(folder))
+    written = positions.sparkSession.read.parquet(str(folder)).agg(
+        F.count("*").alias("rows"), F.count_distinct("track").alias("tracks")
+    )
+    counts = written.first()
+    assert counts is not None, "an aggregate without groups has one row"
+    layout = Layout(files=files, rows=counts["rows"], tracks=counts["tracks"])
+    (folder / LAYOUT_FILE).write_text(json.dumps(asdict(layout), indent=1) + "\n", encoding="utf-8")
+    return layout
+
+
+def read_layout(folder: Path) -> Layout | None:
+    """How `folder` is laid out, or None when nothing vouches for it."""
+    try:
+        values = json.loads((folder / LAYOUT_FILE).read_text(encoding="utf-8"))
+        return Layout(**{**values, "sort": tuple(values["sort"])})
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def read_by_track(spark: SparkSession, folder: Path, partitions: int | None = None) -> DataFrame:
+    """The positions of `folder`, each track whole and in order in one partition; shuffled only if it must be."""
+    positions = spark.read.parquet(str(folder))
+    if read_layout(folder):
+        return positions
+    spread = positions.repartition(partitions, "track") if partitions else positions.repartition("track")
+    return spread.sortWithinPartitions(*[name for name in SORT_COLUMNS if name in positions.columns])
