@@ -9,6 +9,7 @@ from pipeline.errors import PipelineError
 
 COMMANDS = {
     "demo": "The main job on simulated data, with embedded defaults.",
+    "simulate": "A simulated fleet with a table of what is true of it.",
     "jars": "Fetch the jars that Spark needs, once.",
 }
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
 from pipeline.simulator.faults import Fault
+from pipeline.simulator.raw import raw_rows
 from pipeline.simulator.scenario import Scenario
 from pipeline.simulator.schemas import FAULTS, TRUTH
 from pipeline.simulator.truth import Finding
@@ -24,15 +26,16 @@ def fact_rows(scenario: Scenario, number: int) -> pa.RecordBatch:
     facts = scenario.facts(number)
     start = scenario.settings.start
     rows = [_truth_row(scenario, number, finding, start) for finding in facts.findings]
-    rows += [_fault_row(scenario.track(number), fault, start) for fault in facts.faults]
-    return pa.RecordBatch.from_pylist(rows, schema=_arrow(FACTS))
+    faults = facts.faults + (raw_rows(scenario, number).faults if scenario.settings.raw else [])
+    rows += [_fault_row(scenario.track(number), fault, start) for fault in faults]
+    return pa.RecordBatch.from_pylist(rows, schema=to_arrow_schema(FACTS))
 
 
 def write_facts(facts: pa.Table, out: Path) -> tuple[pa.Table, pa.Table]:
     """Write `truth` and `faults` below `out`; both come back."""
     tables = []
     for fact, schema in (("truth", TRUTH), ("faults", FAULTS)):
-        table = facts.filter(pa.compute.equal(facts["fact"], fact)).select(schema.names).cast(_arrow(schema))
+        table = facts.filter(pa.compute.equal(facts["fact"], fact)).select(schema.names).cast(to_arrow_schema(schema))
         table = table.sort_by([(name, "ascending") for name in schema.names]).replace_schema_metadata(None)
         with replaced(out / fact) as staging:
             staging.mkdir()
@@ -67,8 +70,3 @@ def _fault_row(track: str, fault: Fault, start: datetime) -> dict[str, Any]:
         "table": fault.table,
         "detail": fault.detail,
     }
-
-
-def _arrow(schema: StructType) -> pa.Schema:
-    kinds = {"string": pa.string(), "long": pa.int64(), "timestamp": pa.timestamp("us", tz="UTC")}
-    return pa.schema([(column.name, kinds[column.dataType.typeName()]) for column in schema.fields])

@@ -1,30 +1,35 @@
-"""The simulation as a Spark job: tracks are spread over a fixed number of files, each made by one task alone.
+"""The simulation as a Spark job: every track is made alone, then laid out by track in a fixed number of files.
 
-What a file holds depends on the settings only, so the same seed gives the same bytes on any number of cores.
+Neither a track nor a file depends on the cores at hand, so the same seed gives the same bytes on any machine.
 """
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - Spark's own convention
+from pyspark import Broadcast
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from pipeline.progress import SILENT, Progress
+from pipeline.schemas import POSITION_SCHEMA
 from pipeline.simulator.facts import FACTS, fact_rows, write_facts
 from pipeline.simulator.fleet.scenario import make_fleet
 from pipeline.simulator.maritime.scenario import make_maritime
+from pipeline.simulator.raw import raw_rows
 from pipeline.simulator.scenario import Scenario
-from pipeline.simulator.schemas import EVENTS
 from pipeline.simulator.settings import SimulationSettings
 from pipeline.sinks.output_folder import claim_output, replaced
+from pipeline.stages.derive import DeriveOptions, derive
+from pipeline.stages.layout import LAYOUT_FILE, by_track, write_layout
 
 Batches = Iterator[pa.RecordBatch]
-LARGEST_BATCH = 200_000
+POSITIONS_PER_TASK = 100_000
+MOST_TASKS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +47,6 @@ class SimulationSummary:
     not_injected: tuple[str, ...]
     seconds: float
     out: str
-    extra: dict[str, int] = field(default_factory=dict)
 
 
 def simulate(
@@ -53,14 +57,18 @@ def simulate(
     claim_output(out, "simulate")
     with progress.step(f"planning {settings.tracks:,} tracks"):
         scenario = make_scenario(settings)
-        buckets = bucketed(spark, scenario)
+        shared = spark.sparkContext.broadcast(scenario)  # each worker unpickles it once, not once a task
     with progress.step("writing layers"), replaced(out / "layers") as staging:
         staging.mkdir()
         scenario.write_layers(staging)
     with progress.step(f"writing {settings.positions:,} positions in {settings.files} files"):
-        write_events(spark, scenario, buckets, out / "events")
+        write_events(spark, shared, out / "events")
+    if settings.raw:
+        with progress.step("writing the messages before cleaning"):
+            write_raw(spark, shared, out / "raw")
     with progress.step("writing the truth table"):
-        truth, faults = write_facts(_facts(spark, scenario, buckets), out)
+        truth, faults = write_facts(_mapped(spark, shared, fact_rows, FACTS).toArrow(), out)
+    shared.destroy()
     return _summary(scenario, out, truth, faults, time.monotonic() - began)
 
 
@@ -69,53 +77,56 @@ def make_scenario(settings: SimulationSettings) -> Scenario:
     return make_maritime(settings) if settings.domain == "maritime" else make_fleet(settings)
 
 
-def bucketed(spark: SparkSession, scenario: Scenario) -> list[list[int]]:
-    """The tracks of each file, in the order of their names: by Spark's own hash of the track, as in every layout."""
-    names = [(number, scenario.track(number)) for number in range(scenario.settings.tracks)]
-    buckets: list[list[int]] = [[] for _ in range(scenario.settings.files)]
-    placed = spark.createDataFrame(names, "number long, track string").select(
-        "number", "track", F.expr(f"pmod(hash(track), {len(buckets)})").alias("bucket")
-    )
-    for row in sorted(placed.collect(), key=lambda row: str(row["track"])):
-        buckets[row["bucket"]].append(row["number"])
-    return buckets
-
-
-def write_events(spark: SparkSession, scenario: Scenario, buckets: list[list[int]], folder: Path) -> None:
-    """Write the canonical positions, one file per bucket, sorted by track and time."""
-
-    def make(batches: Batches) -> Batches:
-        for batch in batches:
-            for bucket in batch.column("id").to_pylist():
-                for number in buckets[bucket]:
-                    yield scenario.rows(number)
-
-    _write(_mapped(spark, len(buckets), make, EVENTS[scenario.settings.domain]), folder)
-
-
-def _facts(spark: SparkSession, scenario: Scenario, buckets: list[list[int]]) -> pa.Table:
-    def make(batches: Batches) -> Batches:
-        for batch in batches:
-            for bucket in batch.column("id").to_pylist():
-                for number in buckets[bucket]:
-                    yield fact_rows(scenario, number)
-
-    return _mapped(spark, len(buckets), make, FACTS).toArrow()
-
-
-def _mapped(spark: SparkSession, files: int, make: Callable[[Batches], Batches], schema: Any) -> Any:
-    return spark.range(0, files, 1, files).mapInArrow(make, schema)
-
-
-def _write(frame: Any, folder: Path) -> None:
-    """Write one Parquet file per partition under a name that says only its number."""
+def write_events(spark: SparkSession, shared: "Broadcast[Scenario]", folder: Path) -> None:
+    """Write canonical positions with their derived attributes, laid out by track, files named by number alone."""
+    files = shared.value.settings.files
+    positions = by_track(_mapped(spark, shared, _position_rows, POSITION_SCHEMA), files)
     with replaced(folder) as staging:
-        frame.write.option("compression", "zstd").parquet(str(staging))
-        for file in sorted(staging.iterdir()):
-            if file.name.startswith("part-"):
-                file.rename(staging / f"{'-'.join(file.name.split('-')[:2])}.parquet")
-            else:
-                file.unlink()
+        write_layout(derive(positions, DeriveOptions()), staging, files)
+        _name_by_number(staging)
+
+
+def write_raw(spark: SparkSession, shared: "Broadcast[Scenario]", folder: Path) -> None:
+    """Write the messages before cleaning, in the order of their arrival."""
+    with replaced(folder) as staging:
+        messages = _mapped(spark, shared, _message_rows, POSITION_SCHEMA)
+        messages.write.option("compression", "zstd").parquet(str(staging))
+        _name_by_number(staging)
+
+
+def _message_rows(scenario: Scenario, number: int) -> pa.RecordBatch:
+    return raw_rows(scenario, number).batch
+
+
+def _position_rows(scenario: Scenario, number: int) -> pa.RecordBatch:
+    return scenario.rows(number)
+
+
+def _mapped(
+    spark: SparkSession,
+    shared: "Broadcast[Scenario]",
+    make: Callable[[Scenario, int], pa.RecordBatch],
+    schema: StructType,
+) -> DataFrame:
+    """The rows that `make` gives for every track, each made alone by whichever worker has it."""
+
+    def make_all(batches: Batches) -> Batches:
+        for batch in batches:
+            for number in batch.column("id").to_pylist():
+                yield make(shared.value, number)
+
+    settings = shared.value.settings
+    tasks = min(settings.tracks, MOST_TASKS, 2 + settings.positions // POSITIONS_PER_TASK)
+    return spark.range(0, settings.tracks, 1, tasks).mapInArrow(make_all, schema)
+
+
+def _name_by_number(folder: Path) -> None:
+    """Names without Spark's random part, so that the same simulation gives the same folder."""
+    for file in sorted(folder.iterdir()):
+        if file.name.startswith("part-"):
+            file.rename(folder / f"{'-'.join(file.name.split('-')[:2])}.parquet")
+        elif file.name != LAYOUT_FILE:
+            file.unlink()
 
 
 def _summary(scenario: Scenario, out: Path, truth: pa.Table, faults: pa.Table, seconds: float) -> SimulationSummary:

@@ -1,54 +1,6 @@
-"""The columns that simulations write: canonical positions, the truth table, the fault table."""
+"""The columns of what simulations write beside positions: the truth table and the fault table."""
 
-from pyspark.sql.types import (
-    BooleanType,
-    DoubleType,
-    IntegerType,
-    LongType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampType,
-)
-
-_POSITION = (
-    StructField("track", StringType()),
-    StructField("time", TimestampType()),
-    StructField("lon", DoubleType()),
-    StructField("lat", DoubleType()),
-    StructField("source", StringType()),
-    StructField("offset", LongType()),
-)
-
-EVENTS = {
-    "maritime": StructType(
-        [
-            *_POSITION,
-            StructField("mmsi", LongType()),
-            StructField("speed_kn", DoubleType()),
-            StructField("course_deg", DoubleType()),
-            StructField("heading_deg", DoubleType()),
-            StructField("turn_rate", DoubleType()),
-            StructField("nav_status", IntegerType()),
-            StructField("vessel_type", StringType()),
-            StructField("ship_type", IntegerType()),
-            StructField("length_m", DoubleType()),
-            StructField("name", StringType()),
-        ]
-    ),
-    "fleet": StructType(
-        [
-            *_POSITION,
-            StructField("engine", StringType()),
-            StructField("speed_kmh", DoubleType()),
-            StructField("fuel_level", DoubleType()),
-            StructField("satellites", IntegerType()),
-            StructField("accelerating", BooleanType()),
-            StructField("ice", BooleanType()),
-            StructField("speed_limit_kmh", DoubleType()),
-        ]
-    ),
-}
+from pyspark.sql.types import LongType, StringType, StructField, StructType, TimestampType
 
 TRUTH = StructType(
     [

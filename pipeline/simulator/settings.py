@@ -11,7 +11,7 @@ from pipeline.simulator.regions import Region, region_of
 DOMAINS = ("maritime", "fleet")
 MIXES = ("mixed", "us", "baltic")
 DEFAULT_START = datetime(2026, 3, 2, tzinfo=UTC)
-ROWS_PER_FILE = 250_000
+ROWS_PER_FILE = 500_000
 MOST_FILES = 200
 MOST_POSITIONS = 2_000_000_000
 

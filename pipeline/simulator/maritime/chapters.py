@@ -79,6 +79,12 @@ def call_marks(crew: Crew, port: int, arrival_s: float, seconds: float) -> list[
     return [*calls, Mark("anchored", arrival_s, arrival_s + seconds, INJECTED, detail)]
 
 
+def moored_mark(crew: Crew, leg: Leg) -> Mark:
+    """Lying at the home berth shows `anchored`."""
+    name = crew.sea.ports[crew.plan.home].name
+    return Mark("anchored", leg.start.time_s, leg.end.time_s, INJECTED, f"at the berth in {name}")
+
+
 def voyage(crew: Crew, port: int, start_s: float) -> Chapter:
     """A regular voyage to some other port."""
     numbers = crew.sea.routes_from[port]

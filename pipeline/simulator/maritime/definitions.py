@@ -15,7 +15,8 @@ from pipeline.simulator.maritime.sensors import VesselRows
 from pipeline.simulator.truth import Interval, runs
 
 MAX_GAP_S = 1_800.0
-NEAR_PORT_M = 5_000.0
+NEAR_PORT_M = 3_000.0
+PORT_M = 5_000.0
 NEAR_COAST_M = 300.0
 TURN_DEG = 15.0
 GAP_S = 12 * 3_600.0
@@ -66,13 +67,14 @@ def _conditions(rows: VesselRows, where: Surroundings) -> dict[str, tuple[Bools,
     """Per pattern: which rows satisfy its condition, and how many in a row it takes. A NaN satisfies nothing."""
     speed, kind = rows.speed_kn, rows.plan.vessel_type
     drift = np.abs(wrapped_deg(rows.heading_deg - rows.course_deg))
-    turning = np.abs(turned_deg(rows.heading_deg)) > TURN_DEG
+    turn = turned_deg(rows.heading_deg)
+    turning = np.abs(np.where(np.isnan(turn), turned_deg(rows.course_deg), turn)) > TURN_DEG
     return {
         "high_speed_near_coast": (where.near_coast & (speed > 5), 1),
         "anchored": ((where.near_port | where.in_anchorage) & (speed < 0.5), 3),
         "drifting": ((drift > 30) & (speed > 0.5), 3),
         "trawling": ((kind == "fishing") & where.in_fishing_area & (speed > 1) & (speed < 9), 3),
-        "search_and_rescue": ((kind == "sar") & turning & (speed > 2.7), 3),
+        "search_and_rescue": ((kind == "search_and_rescue") & turning & (speed > 2.7), 3),
         "loitering": (~where.near_port & ~where.near_coast & (speed < 0.5), 3),
     }
 
@@ -99,17 +101,19 @@ def _far_offshore(sea: Sea, rows: VesselRows, where: Surroundings) -> list[Inter
 
 def _port_intervals(sea: Sea, rows: VesselRows, where: Surroundings) -> list[Interval]:
     found: list[Interval] = []
-    for port in np.flatnonzero((where.port_m < NEAR_PORT_M).any(axis=0)):
+    for port in np.flatnonzero((where.port_m < PORT_M).any(axis=0)):
         metres, name = where.port_m[:, port], sea.ports[int(port)].name
         found += [Interval("approaching_port", *ends, name) for ends in approaches(metres, rows.time_s)]
         found += [Interval("port_entry", *ends, name) for ends in entries(metres, rows.time_s)]
-        found += [Interval("port_visit", *ends, name) for ends in visits(metres, rows.speed_kn, rows.time_s)]
+    nearest = where.port_m.argmin(axis=1)
+    for first, last in visits(where.port_m.min(axis=1), rows.speed_kn, rows.time_s):
+        found.append(Interval("port_visit", first, last, sea.ports[int(nearest[first])].name))
     return found
 
 
 def approaches(metres: Floats, times_s: Floats) -> list[tuple[int, int]]:
     """One row 7 to 10 km from the port, then rows 5 to 7 km from it, then one nearer than 5 km."""
-    ring = np.select([metres < 5_000, (metres > 5_000) & (metres < 7_000), (metres > 7_000) & (metres < 10_000)], [3, 2, 1], 0)
+    ring = np.select([metres < PORT_M, metres < 7_000, metres < 10_000], [3, 2, 1], 0)
     middle = runs(ring == 2, times_s, 1, MAX_GAP_S)
     calm = np.diff(times_s) <= MAX_GAP_S
     return [
@@ -122,7 +126,7 @@ def approaches(metres: Floats, times_s: Floats) -> list[tuple[int, int]]:
 
 def entries(metres: Floats, times_s: Floats) -> list[tuple[int, int]]:
     """Two rows outside 5 km, then one inside."""
-    inside = metres < NEAR_PORT_M
+    inside = metres < PORT_M
     calm = np.diff(times_s) <= MAX_GAP_S
     hits = np.flatnonzero(~inside[:-2] & ~inside[1:-1] & inside[2:] & calm[:-1] & calm[1:])
     return [(int(row), int(row) + 2) for row in hits]

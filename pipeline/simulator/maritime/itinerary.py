@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from pipeline.simulator.maritime.chapters import Chapter, Crew, outing, port_stay, voyage
+from pipeline.simulator.maritime.chapters import Chapter, Crew, moored_mark, outing, port_stay, voyage
 from pipeline.simulator.maritime.meetings import meet
-from pipeline.simulator.maritime.motion import MOORED, Leg, Motion, Place, joined
+from pipeline.simulator.maritime.motion import MOORED, Motion, Place, joined
 from pipeline.simulator.maritime.plan import Task, VesselPlan
 from pipeline.simulator.maritime.sailing import stay
 from pipeline.simulator.maritime.sea import Sea
@@ -50,7 +50,7 @@ def _chapters(crew: Crew, settings: SimulationSettings) -> list[Chapter]:
     if crew.plan.meeting:
         chapters.append(meet(crew, settings.seed, first_s))
     elif busy:
-        chapters.append(Chapter([_short_stay(crew, first_s)], crew.plan.home))
+        chapters.append(_short_stay(crew, first_s))
     else:
         home = crew.sea.ports[crew.plan.home]
         chapters.append(port_stay(crew, crew.plan.home, Place(first_s, home.lon, home.lat)))
@@ -68,7 +68,7 @@ def _trade(crew: Crew, port: int, start_s: float) -> Chapter:
     match crew.plan.vessel_type:
         case "fishing":
             return perform(crew, TRAWL, port, start_s) or outing(crew, port, start_s)
-        case "pleasure" | "sailing" | "tug" | "sar":
+        case "pleasure" | "sailing" | "tug" | "search_and_rescue":
             return outing(crew, port, start_s)
         case "tanker" if crew.random.random() < ANCHOR_BEFORE_CALL:
             return perform(crew, ANCHOR, port, start_s) or voyage(crew, port, start_s)
@@ -76,9 +76,10 @@ def _trade(crew: Crew, port: int, start_s: float) -> Chapter:
             return voyage(crew, port, start_s)
 
 
-def _short_stay(crew: Crew, first_s: float) -> Leg:
+def _short_stay(crew: Crew, first_s: float) -> Chapter:
     home = crew.sea.ports[crew.plan.home]
-    return stay(Place(first_s, home.lon, home.lat), crew.random.uniform(1200, 3600), MOORED)
+    leg = stay(Place(first_s, home.lon, home.lat), crew.random.uniform(1200, 3600), MOORED)
+    return Chapter([leg], crew.plan.home, [moored_mark(crew, leg)])
 
 
 def _last(chapter: Chapter) -> Place:

@@ -10,8 +10,8 @@ INDEX = (
     {"name": "ports", "kind": "port", "file": "ports.geojson", "name_column": "name", "radius_m": NEAR_PORT_M},
     {"name": "coast", "kind": "coast", "file": "coast.geojson", "name_column": "name"},
     {"name": "anchorages", "kind": "anchorage", "file": "anchorages.geojson", "name_column": "name"},
-    {"name": "fishing_areas", "kind": "fishing_area", "file": "fishing_areas.geojson", "name_column": "name"},
-    {"name": "protected_areas", "kind": "protected_area", "file": "protected_areas.geojson", "name_column": "name"},
+    {"name": "fishing_areas", "kind": "fishing", "file": "fishing_areas.geojson", "name_column": "name"},
+    {"name": "protected_areas", "kind": "protected", "file": "protected_areas.geojson", "name_column": "name"},
 )
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pipeline.simulator.geometry import KNOT_MS, Floats, along_m, moved
-from pipeline.simulator.maritime.chapters import Chapter, Crew, passage
+from pipeline.simulator.maritime.chapters import Chapter, Crew, moored_mark, passage
 from pipeline.simulator.maritime.motion import MOORED, Leg, Place
 from pipeline.simulator.maritime.plan import Meeting
 from pipeline.simulator.maritime.sailing import part, sail, stay
@@ -49,7 +49,7 @@ def _together(crew: Crew, meeting: Meeting, seed: int, first_s: float) -> Chapte
     other = meeting.second if _is_first(crew, meeting) else meeting.first
     kind = INJECTED if meeting.task.injected else NEAR_MISS
     mark = Mark(meeting.task.pattern, meeting.time_s, meeting.time_s + seconds, kind, detail, other=other)
-    return Chapter([*before, own, *after], crew.plan.home, [mark])
+    return Chapter([*before, own, *after], crew.plan.home, [mark, *_berth_marks(crew, before)])
 
 
 def _shared_path(shared: np.random.Generator, crew: Crew, meeting: Meeting, seconds: float) -> Leg:
@@ -86,18 +86,23 @@ def _crossing(crew: Crew, meeting: Meeting, first_s: float) -> Chapter:
         time_s = meeting.time_s
     else:
         abreast = _abreast(crew, meeting)
-        to_spot = np.concatenate([part(line, length, min(meeting.spot.along_m + 25_000, length - 100)), abreast[:1], abreast[1:2]])
+        to_spot = np.concatenate(
+            [part(line, length, min(meeting.spot.along_m + 25_000, length - 100)), abreast[:1], abreast[1:2]]
+        )
         onward = to_spot[::-1][2:]
         beyond = abreast[1:]
         time_s = meeting.time_s + (0 if injected else 900)
     out = _arriving(sail(crew.random, 0.0, to_spot, CROSSING_KN, 1_000, 0, 1.0, unsteady=0.0), time_s)
     through = sail(crew.random, time_s, beyond, CROSSING_KN, unsteady=0.0)
-    home = passage(crew, through.end.time_s, np.concatenate([[[through.end.lon, through.end.lat]], onward]), leaving=False)
+    home = passage(
+        crew, through.end.time_s, np.concatenate([[[through.end.lon, through.end.lat]], onward]), leaving=False
+    )
     other = meeting.second if _is_first(crew, meeting) else meeting.first
     detail = "courses cross at a right angle at the same moment" if injected else "courses cross, but 15 minutes apart"
     window = meeting.time_s - 0.4 * HOUR_S, meeting.time_s + 0.3 * HOUR_S
     mark = Mark("collision_risk", *window, INJECTED if injected else NEAR_MISS, detail, other=other)
-    return Chapter([*_moored_before(out, first_s), out, through, home], crew.plan.home, [mark])
+    berth = _moored_before(out, first_s)
+    return Chapter([*berth, out, through, home], crew.plan.home, [mark, *_berth_marks(crew, berth)])
 
 
 def _line(crew: Crew, meeting: Meeting) -> Floats:
@@ -131,6 +136,10 @@ def _moored_before(out: Leg, first_s: float) -> list[Leg]:
     if wait_s <= 1:
         return []
     return [stay(Place(first_s, out.start.lon, out.start.lat), wait_s, MOORED)]
+
+
+def _berth_marks(crew: Crew, legs: list[Leg]) -> list[Mark]:
+    return [moored_mark(crew, leg) for leg in legs if leg.status == MOORED]
 
 
 def _is_first(crew: Crew, meeting: Meeting) -> bool:

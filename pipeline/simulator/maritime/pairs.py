@@ -113,5 +113,3 @@ def _heard(times_s: Floats, other_s: Floats) -> Bools:
 def _filled(values: Floats) -> Floats:
     known = np.isfinite(values)
     return np.interp(np.arange(len(values)), np.flatnonzero(known), values[known]) if known.any() else values
-
-

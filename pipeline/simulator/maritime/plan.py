@@ -66,7 +66,7 @@ class VesselPlan:
 
 
 TASKS = (
-    Task("search_and_rescue", "search", "sar"),
+    Task("search_and_rescue", "search", "search_and_rescue"),
     Task("high_speed_near_coast", "fast_run", "pleasure"),
     Task("drifting", "drift", "cargo"),
     Task("anchored", "anchor", "tanker"),
@@ -76,7 +76,7 @@ TASKS = (
     Task("loitering_far_offshore", "far_loiter", "cargo"),
     Task("approaching_port", "turn_back", "passenger", injected=False),
     Task("port_visit", "touch_and_go", "sailing", injected=False),
-    Task("search_and_rescue", "slow_search", "sar", injected=False),
+    Task("search_and_rescue", "slow_search", "search_and_rescue", injected=False),
     Task("high_speed_near_coast", "further_run", "pleasure", injected=False),
     Task("high_speed_near_coast", "slow_run", "pleasure", injected=False),
     Task("drifting", "small_drift", "cargo", injected=False),
@@ -173,5 +173,3 @@ def _meeting_spot(random: np.random.Generator, sea: Sea, task: PairTask) -> Spot
 
 def _central(sea: Sea, spot: Spot) -> bool:
     return spot.along_m < 150_000 and sea.routes[spot.route].length_m - spot.along_m < 150_000
-
-

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from pipeline.simulator.columns import SOURCE, doubles, repeated, times, whole
+from pipeline.simulator.columns import SOURCE, canonical_batch, doubles, repeated, times, whole
 from pipeline.simulator.maritime.definitions import intervals
 from pipeline.simulator.maritime.layers import write_sea
 from pipeline.simulator.maritime.pairs import PAIR_PATTERNS, pair_findings
@@ -85,4 +85,4 @@ def canonical(rows: VesselRows, settings: SimulationSettings) -> pa.RecordBatch:
         "length_m": repeated(rows.length_m, pa.float64(), count),
         "name": repeated(f"SIM {plan.vessel_type.upper()} {plan.number:05d}", pa.string(), count),
     }
-    return pa.RecordBatch.from_pydict(columns)
+    return canonical_batch(columns)

@@ -172,7 +172,10 @@ def _shore(random: np.random.Generator, port: Port, outward: Floats, lanes: cKDT
 
 
 def _anchorages(
-    random: np.random.Generator, ports: tuple[Port, ...], routes: tuple[Route, ...], routes_from: dict[int, tuple[int, ...]]
+    random: np.random.Generator,
+    ports: tuple[Port, ...],
+    routes: tuple[Route, ...],
+    routes_from: dict[int, tuple[int, ...]],
 ) -> tuple[tuple[Zone, ...], dict[int, int]]:
     """An anchorage beside the way into every second port, where no other port is near."""
     zones: list[Zone] = []

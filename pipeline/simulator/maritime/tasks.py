@@ -210,7 +210,11 @@ def _touch_and_go(crew: Crew, port: int, start_s: float) -> Chapter:
     home = sail(crew.random, out.end.time_s + 1, line[::-1], crew.cruise_kn, 900, 900, 1.8)
     name = crew.sea.ports[route.destination].name
     window = (out.end.time_s - 0.75 * HOUR_S, out.end.time_s + 0.75 * HOUR_S)
-    calls = [m for m in call_marks(crew, route.destination, out.end.time_s, 0) if m.pattern in ("approaching_port", "port_entry")]
+    calls = [
+        m
+        for m in call_marks(crew, route.destination, out.end.time_s, 0)
+        if m.pattern in ("approaching_port", "port_entry")
+    ]
     miss = Mark("port_visit", *window, NEAR_MISS, f"in and out of {name} without a stop", name)
     return Chapter([out, stay(out.end, 1.0), home], port, [*calls, miss])
 

@@ -30,15 +30,40 @@ KINDS = {
         Kind("pleasure", 37, (4.5, 12.5), 0.9, 1_000, (7, 25), (4, 14), 0.3, 0.85),
         Kind("sailing", 36, (3.5, 7.5), 0.9, 1_000, (8, 20), (5, 15), 0.3, 0.85),
         Kind("tug", 52, (5.5, 10.5), 0.9, 1_000, (20, 40), (2, 7), 0.75, 0.1),
-        Kind("sar", 51, (9.0, 18.0), 1.5, 800, (12, 40), (5, 12), 0.9, 0.05),
+        Kind("search_and_rescue", 51, (9.0, 18.0), 1.5, 800, (12, 40), (5, 12), 0.9, 0.05),
     )
 }
 
 MIXES = {
     "mixed": {
-        "cargo": 30, "tanker": 12, "passenger": 10, "fishing": 18, "pleasure": 12, "sailing": 7, "tug": 8, "sar": 3,
+        "cargo": 30,
+        "tanker": 12,
+        "passenger": 10,
+        "fishing": 18,
+        "pleasure": 12,
+        "sailing": 7,
+        "tug": 8,
+        "search_and_rescue": 3,
     },
-    "us": {"pleasure": 32, "tug": 22, "cargo": 9, "fishing": 7, "sailing": 7, "passenger": 6, "tanker": 3, "sar": 2},
-    "baltic": {"cargo": 53, "tanker": 31, "passenger": 7, "fishing": 3, "tug": 3, "sailing": 1, "pleasure": 1, "sar": 1},
+    "us": {
+        "pleasure": 32,
+        "tug": 22,
+        "cargo": 9,
+        "fishing": 7,
+        "sailing": 7,
+        "passenger": 6,
+        "tanker": 3,
+        "search_and_rescue": 2,
+    },
+    "baltic": {
+        "cargo": 53,
+        "tanker": 31,
+        "passenger": 7,
+        "fishing": 3,
+        "tug": 3,
+        "sailing": 1,
+        "pleasure": 1,
+        "search_and_rescue": 1,
+    },
 }
 """Parts of each kind; `us` and `baltic` follow counts of real feeds, with a few search and rescue vessels added."""
