@@ -29,6 +29,7 @@ from pipeline.errors import SettingsError
 @output_options
 @settings_options
 def command(
+    *,
     domain: str,
     tracks: int,
     days: float,
@@ -52,7 +53,7 @@ def command(
     \b
     foresail simulate --tracks 500 --days 7 --out week
     foresail simulate --domain fleet --tracks 200 --days 2 --seed 7 --out vans
-    """  # noqa: D301 - click's \b keeps the lines
+    """
     from pipeline.simulator.settings import DEFAULT_START, SimulationSettings
 
     order = SimulationSettings(

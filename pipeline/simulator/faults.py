@@ -6,7 +6,7 @@ import numpy as np
 
 from pipeline.simulator.geometry import Bools, Floats
 
-SHORT_LOSS = 0.05
+SHORT_LOSS = 0.053
 """Share of steps after which two or three positions are lost."""
 LONG_LOSS = 0.009
 """Share of steps after which four to seven positions are lost."""

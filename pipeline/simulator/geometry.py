@@ -1,5 +1,6 @@
 """Distances and moves on the WGS 84 ellipsoid for numpy arrays: short ones, exact enough to check events by."""
 
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -68,7 +69,7 @@ def along_m(lon: Floats, lat: Floats) -> Floats:
 def inside_polygon(lon: Floats, lat: Floats, ring: Floats) -> Bools:
     """Whether each point lies inside the closed ring (n, 2), by counting crossings to the east."""
     inside = np.zeros(lon.shape, dtype=bool)
-    for (x1, y1), (x2, y2) in zip(ring[:-1], ring[1:], strict=True):
+    for (x1, y1), (x2, y2) in pairwise(ring):
         if y1 == y2:
             continue
         spans = (y1 > lat) != (y2 > lat)

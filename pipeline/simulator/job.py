@@ -4,7 +4,7 @@ Neither a track nor a file depends on the cores at hand, so the same seed gives 
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from pipeline.sinks.output_folder import claim_output, replaced
 from pipeline.stages.derive import DeriveOptions, derive
 from pipeline.stages.layout import LAYOUT_FILE, by_track, write_layout
 
-Batches = Iterator[pa.RecordBatch]
+Batches = Iterable[pa.RecordBatch]
 POSITIONS_PER_TASK = 100_000
 MOST_TASKS = 64
 

@@ -3,6 +3,7 @@
 Cleaning them gives the events back: what is added here is repeated, delayed, misnamed or misplaced, never new.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -93,7 +94,7 @@ def _unnamed(batch: pa.RecordBatch, rows: Bools, step_s: float) -> pa.RecordBatc
     return _set(batch, "track", pa.array(track.tolist(), type=pa.string()))
 
 
-_CHANGES = {
+_CHANGES: dict[str, Callable[[pa.RecordBatch, Bools, float], pa.RecordBatch]] = {
     "position_unknown": lambda batch, rows, step_s: _move(batch, rows, 181.0, 91.0, step_s),
     "bad_identity": _unnamed,
     "jump": lambda batch, rows, step_s: _move(batch, rows, None, None, step_s),

@@ -22,7 +22,9 @@ class Facts:
 class Scenario(Protocol):
     """A world and the plan of every track in it; pickled to the workers, which make the tracks."""
 
-    settings: SimulationSettings
+    @property
+    def settings(self) -> SimulationSettings:
+        """What was asked for."""
 
     @property
     def patterns(self) -> tuple[str, ...]:

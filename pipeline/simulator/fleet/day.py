@@ -77,7 +77,7 @@ def live(town: Town, plan: VehiclePlan, settings: SimulationSettings) -> Vehicle
     random = generator(settings.seed, "vehicle", plan.number)
     due = due_times(random, settings.steps, settings.step_s, settings.faults)
     fuel = random.uniform(*plan.start_fuel)
-    stretches, marks, levels = _stretches(Driver(random, town, settings.step_s), plan, settings, due, fuel)
+    stretches, marks, levels = _stretches(Driver(random, town, settings.step_s), plan, due, fuel)
     place = np.concatenate([stretch.place for stretch in stretches])[: len(due)]
     engine = np.concatenate([stretch.engine for stretch in stretches])[: len(due)]
     speed = np.concatenate([stretch.speed_kmh for stretch in stretches])[: len(due)]
@@ -101,9 +101,7 @@ def live(town: Town, plan: VehiclePlan, settings: SimulationSettings) -> Vehicle
     )
 
 
-def _stretches(
-    driver: Driver, plan: VehiclePlan, settings: SimulationSettings, due: Floats, fuel: float
-) -> tuple[list[Stretch], list[Mark], Floats]:
+def _stretches(driver: Driver, plan: VehiclePlan, due: Floats, fuel: float) -> tuple[list[Stretch], list[Mark], Floats]:
     """Stretches that fill the simulation, what they mean to show, and the tank at every position."""
     random = driver.random
     stretches = [rest(crossing(random), driver.rows(random.uniform(5, 40)), OFF)]

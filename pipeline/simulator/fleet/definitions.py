@@ -1,5 +1,7 @@
 """The fleet patterns by their definition, checked directly on the rows of one vehicle: what is true, planned or not."""
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -74,6 +76,6 @@ def routes(engine: NDArray[np.int64], times_s: Floats) -> list[tuple[int, int]]:
     pauses = np.cumsum(long_pause)
     return [
         (int(first), int(last))
-        for first, last in zip(stops[:-1], stops[1:], strict=True)
+        for first, last in pairwise(stops)
         if engine[first + 1] == MOVING and drives[last] > drives[first] and pauses[last] == pauses[first]
     ]

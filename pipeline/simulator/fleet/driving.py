@@ -62,7 +62,13 @@ def follow(
 
 
 def creep(
-    random: np.random.Generator, here: Floats, rows: int, metres: tuple[float, float], engine: int, kmh: Floats | float
+    random: np.random.Generator,
+    here: Floats,
+    rows: int,
+    metres: tuple[float, float],
+    *,
+    engine: int = MOVING,
+    kmh: Floats | float = 0.0,
 ) -> Stretch:
     """Straight on by so many metres per position, reporting whatever speed and engine it is told to."""
     way = 1.0 if here[0] < 0 else -1.0

@@ -1,11 +1,23 @@
 """What a vehicle may be told to do: behaviours that show one pattern, or just miss it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.simulator.fleet.driving import IDLE, MOVING, OFF, PARKED, Stretch, creep, drive, follow, rest
-from pipeline.simulator.fleet.driving import with_engine, with_satellites
+from pipeline.simulator.fleet.driving import (
+    IDLE,
+    MOVING,
+    OFF,
+    PARKED,
+    Stretch,
+    creep,
+    drive,
+    follow,
+    rest,
+    with_engine,
+    with_satellites,
+)
 from pipeline.simulator.fleet.town import CELL_M, Town, crossing, icy_cell
 from pipeline.simulator.geometry import Floats
 
@@ -88,34 +100,30 @@ def _heart(driver: Driver, behaviour: str, spot: Floats) -> list[Stretch]:
     """The positions that matter, driven straight on from a crossing."""
     random, few = driver.random, int(driver.random.integers(14, 21))
     town_m = (180.0, 320.0)
-    match behaviour:
-        case "parked_moving":
-            return [with_engine(creep(random, spot, few, (40, 90), MOVING, 12.0), [PARKED, MOVING])]
-        case "half_parked_moving":
-            states = [IDLE, PARKED, MOVING, PARKED, IDLE, IDLE]
-            return [with_engine(creep(random, spot, 6, (2, 6), MOVING, 8.0), states)]
-        case "idle_parked":
-            return [with_engine(creep(random, spot, few, (0, 3), IDLE, 0.0), [IDLE, PARKED])]
-        case "half_idle_parked":
-            return [with_engine(creep(random, spot, 5, (2, 6), MOVING, 9.0), [IDLE, PARKED, IDLE, MOVING, MOVING])]
-        case "speed_swing":
-            return [creep(random, spot, few, town_m, MOVING, np.resize([62.0, 0.0], few))]
-        case "slow_swing":
-            return [creep(random, spot, few, town_m, MOVING, np.resize([45.0, 0.0], few))]
-        case "zero_speed":
-            return [creep(random, spot, few, town_m, MOVING, 0.0)]
-        case "two_zero_speeds":
-            return [creep(random, spot, 6, town_m, MOVING, np.array([30.0, 31.0, 0.0, 0.0, 32.0, 30.0]))]
-        case "bad_signal" | "weak_signal":
-            gaining = creep(random, spot, few, town_m, MOVING, np.linspace(12, 48, few).round(1))
-            seen = np.zeros(few) if behaviour == "bad_signal" else random.integers(1, 4, few)
-            return [with_satellites(gaining, seen.astype(np.int64))]
-        case "theft":
-            return [creep(random, spot, few, (150, 400), PARKED, 0.0)]
-        case "shaken":
-            return [creep(random, spot, few, (14, 22), PARKED, 0.0)]
-    msg = f"no behaviour is called {behaviour}"
-    raise AssertionError(msg)
+    gaining = np.linspace(12, 48, few).round(1)
+    makers: dict[str, Callable[[], Stretch]] = {
+        "parked_moving": lambda: with_engine(creep(random, spot, few, (40, 90), kmh=12.0), [PARKED, MOVING]),
+        "half_parked_moving": lambda: with_engine(
+            creep(random, spot, 6, (2, 6), kmh=8.0), [IDLE, PARKED, MOVING, PARKED, IDLE, IDLE]
+        ),
+        "idle_parked": lambda: with_engine(creep(random, spot, few, (0, 3)), [IDLE, PARKED]),
+        "half_idle_parked": lambda: with_engine(
+            creep(random, spot, 5, (2, 6), kmh=9.0), [IDLE, PARKED, IDLE, MOVING, MOVING]
+        ),
+        "speed_swing": lambda: creep(random, spot, few, town_m, kmh=np.resize([62.0, 0.0], few)),
+        "slow_swing": lambda: creep(random, spot, few, town_m, kmh=np.resize([45.0, 0.0], few)),
+        "zero_speed": lambda: creep(random, spot, few, town_m),
+        "two_zero_speeds": lambda: creep(random, spot, 6, town_m, kmh=np.array([30.0, 31.0, 0.0, 0.0, 32.0, 30.0])),
+        "bad_signal": lambda: with_satellites(
+            creep(random, spot, few, town_m, kmh=gaining), np.zeros(few, dtype=np.int64)
+        ),
+        "weak_signal": lambda: with_satellites(
+            creep(random, spot, few, town_m, kmh=gaining), random.integers(1, 4, few)
+        ),
+        "theft": lambda: creep(random, spot, few, (150, 400), engine=PARKED),
+        "shaken": lambda: creep(random, spot, few, (14, 22), engine=PARKED),
+    }
+    return [makers[behaviour]()]
 
 
 def _route(driver: Driver, here: Floats) -> Act:

@@ -64,7 +64,7 @@ def make_town(settings: SimulationSettings) -> Town:
 def crossing(random: np.random.Generator) -> Floats:
     """Some crossing of the grid."""
     blocks = int(REACH_M // BLOCK_M) - 1
-    return random.integers(-blocks, blocks + 1, 2) * BLOCK_M
+    return BLOCK_M * random.integers(-blocks, blocks + 1, 2).astype(np.float64)
 
 
 def cell_of(place: Floats) -> NDArray[np.int64]:
@@ -84,7 +84,8 @@ def icy_cell(town: Town, random: np.random.Generator, time_s: float) -> Floats:
     """The middle of some cell with ice at that time."""
     period = min(int(time_s // PERIOD_S), len(town.ice) - 1)
     cells = np.argwhere(town.ice[period])
-    return (cells[int(random.integers(len(cells)))] + 0.5) * CELL_M - REACH_M
+    middle: Floats = (cells[int(random.integers(len(cells)))] + 0.5) * CELL_M - REACH_M
+    return middle
 
 
 def write_town(town: Town, settings: SimulationSettings, folder: Path) -> None:

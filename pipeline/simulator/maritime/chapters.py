@@ -93,7 +93,7 @@ def voyage(crew: Crew, port: int, start_s: float) -> Chapter:
 
 
 def excursion(
-    crew: Crew, port: int, start_s: float, route: int, turn_m: float, work: Callable[[Place], list[Leg]] | None = None
+    crew: Crew, start_s: float, route: int, turn_m: float, work: Callable[[Place], list[Leg]] | None = None
 ) -> tuple[list[Leg], list[Leg]]:
     """Out along a route, some work there, and back to the same port: all legs, and those of the work alone."""
     line = way(crew.random, crew.sea.routes[route])
@@ -109,7 +109,7 @@ def outing(crew: Crew, port: int, start_s: float) -> Chapter:
     """Out for a while and back."""
     numbers = crew.sea.routes_from[port]
     route = numbers[int(crew.random.integers(len(numbers)))]
-    legs, _ = excursion(crew, port, start_s, route, crew.random.uniform(8_000, 35_000))
+    legs, _ = excursion(crew, start_s, route, crew.random.uniform(8_000, 35_000))
     return Chapter(legs, port)
 
 

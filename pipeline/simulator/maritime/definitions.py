@@ -95,7 +95,7 @@ def _far_offshore(sea: Sea, rows: VesselRows, where: Surroundings) -> list[Inter
     whole = slow & (np.bincount(hour, far) == np.bincount(hour))
     return [
         Interval("loitering_far_offshore", int(np.searchsorted(hour, first)), int(np.searchsorted(hour, last + 1)) - 1)
-        for first, last in runs(whole, np.arange(len(whole)) * 1.0, 4, 1.5)
+        for first, last in runs(whole, np.arange(len(whole), dtype=np.float64), 4, 1.5)
     ]
 
 

@@ -92,7 +92,7 @@ def _crossing(crew: Crew, meeting: Meeting, first_s: float) -> Chapter:
         onward = to_spot[::-1][2:]
         beyond = abreast[1:]
         time_s = meeting.time_s + (0 if injected else 900)
-    out = _arriving(sail(crew.random, 0.0, to_spot, CROSSING_KN, 1_000, 0, 1.0, unsteady=0.0), time_s)
+    out = _arriving(sail(crew.random, 0.0, to_spot, CROSSING_KN, from_port_m=1_000, unsteady=0.0), time_s)
     through = sail(crew.random, time_s, beyond, CROSSING_KN, unsteady=0.0)
     home = passage(
         crew, through.end.time_s, np.concatenate([[[through.end.lon, through.end.lat]], onward]), leaving=False

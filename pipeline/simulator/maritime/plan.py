@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pipeline.simulator.maritime.sea import Sea, Spot
-from pipeline.simulator.maritime.vessels import KINDS, MIXES
+from pipeline.simulator.maritime.vessels import MIXES
 from pipeline.simulator.randomness import generator
 from pipeline.simulator.settings import SimulationSettings
 
@@ -108,7 +108,11 @@ def make_plans(sea: Sea, settings: SimulationSettings) -> tuple[VesselPlan, ...]
     plans = _meeting_plans(random, sea, settings, rounds)
     queue_limit = max(1, int(settings.days * 1.5))
     for task in TASKS * rounds:
-        _give(plans, task, settings.tracks, queue_limit, random, sea)
+        if len(plans) < settings.tracks:
+            home = _home(random, sea, task.vessel_type)
+            plans.append(VesselPlan(len(plans), task.vessel_type, home, (task,)))
+        else:
+            _queue(plans, task, queue_limit)
     names, parts = zip(*MIXES[settings.mix].items(), strict=True)
     share = np.array(parts) / sum(parts)
     while len(plans) < settings.tracks:
@@ -125,7 +129,7 @@ def _meeting_plans(
     for task in PAIR_TASKS * rounds:
         if len(plans) + 2 > max(settings.tracks * 2 // 3, 2 if settings.tracks >= 2 else 0):
             break
-        spot = _meeting_spot(random, sea, task)
+        spot = _meeting_spot(random, sea)
         time_s = float(np.clip(random.uniform(0.12, 0.35) * settings.duration_s, 3_600, 40_000))
         meeting = Meeting(len(plans) // 2, task, spot, time_s, len(plans), len(plans) + 1)
         route = sea.routes[spot.route]
@@ -134,13 +138,8 @@ def _meeting_plans(
     return plans
 
 
-def _give(
-    plans: list[VesselPlan], task: Task, tracks: int, queue_limit: int, random: np.random.Generator, sea: Sea
-) -> None:
-    """Give the task to a new vessel, or when the fleet is full to the least busy one of its kind."""
-    if len(plans) < tracks:
-        plans.append(VesselPlan(len(plans), task.vessel_type, _home(random, sea, task.vessel_type), (task,)))
-        return
+def _queue(plans: list[VesselPlan], task: Task, queue_limit: int) -> None:
+    """Give the task to the least busy vessel of its kind, when the fleet is full."""
     able = [plan for plan in plans if plan.vessel_type == task.vessel_type and len(plan.tasks) < queue_limit]
     if able:
         chosen = min(able, key=lambda plan: (len(plan.tasks), plan.number))
@@ -164,7 +163,7 @@ def _home(random: np.random.Generator, sea: Sea, vessel_type: str) -> int:
     return int(ports[int(random.integers(len(ports)))])
 
 
-def _meeting_spot(random: np.random.Generator, sea: Sea, task: PairTask) -> Spot:
+def _meeting_spot(random: np.random.Generator, sea: Sea) -> Spot:
     """A place away from port, near the middle of a short route."""
     fitting = [spot for spot in sea.spots if spot.port_m > MEETING_FROM_PORT_M and _central(sea, spot)]
     fitting = fitting or [max(sea.spots, key=lambda spot: spot.port_m)]

@@ -36,6 +36,7 @@ def sail(
     start_s: float,
     line: Floats,
     cruise_kn: float,
+    *,
     from_port_m: float = 0.0,
     to_port_m: float = 0.0,
     harbour_kn: float = 1.0,

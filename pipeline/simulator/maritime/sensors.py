@@ -44,8 +44,8 @@ def receive(sea: Sea, plan: VesselPlan, settings: SimulationSettings) -> VesselR
     due = due_times(random, settings.steps, settings.step_s, settings.faults)
     heard, faults = _heard(random, story, due, settings)
     truth = sampled(story.motion, due)
-    columns = _measure(random, truth, settings)
-    columns, sensor_faults = _blur(random, columns, truth, plan, heard, settings)
+    exact = _measure(random, truth, settings)
+    (speed, course, heading, turn, status), unknown = _blur(random, exact, truth, plan=plan, faults=settings.faults)
     lon, lat = moved(truth.lon, truth.lat, *(random.uniform(-3, 3, (2, len(due)))))
     return VesselRows(
         plan,
@@ -53,10 +53,14 @@ def receive(sea: Sea, plan: VesselPlan, settings: SimulationSettings) -> VesselR
         np.flatnonzero(heard).astype(float),
         np.round(lon, 6)[heard],
         np.round(lat, 6)[heard],
-        *(column[heard] for column in columns),
-        length_m=float(np.round(random.uniform(*KINDS[plan.vessel_type].length_m))),
-        marks=story.marks,
-        faults=faults + sensor_faults,
+        speed[heard],
+        course[heard],
+        heading[heard],
+        turn[heard],
+        status[heard],
+        float(np.round(random.uniform(*KINDS[plan.vessel_type].length_m))),
+        story.marks,
+        faults + [fault for name, rows in unknown.items() for fault in fault_of(name, rows & heard, due)],
     )
 
 
@@ -76,45 +80,34 @@ def _heard(
 def _measure(random: np.random.Generator, truth: Sample, settings: SimulationSettings) -> tuple[Floats, ...]:
     """Speed, course, heading, rate of turn and status as the instruments give them."""
     count = len(truth.time_s)
-    speed = np.round(np.maximum(truth.speed_kn + random.uniform(-0.08, 0.08, count), 0), 1)
+    speed = np.round(np.maximum(truth.speed_kn + random.uniform(-0.08, 0.08, count), 0.0).astype(np.float64), 1)
     wobble = np.where(truth.speed_kn < 0.3, 25.0, 1.5)
     course = np.round((truth.course_deg + random.uniform(-1, 1, count) * wobble) % 360, 1) % 360
     heading = np.round(truth.bow_deg + random.uniform(-1.2, 1.2, count)) % 360
     turn = wrapped_deg(np.diff(truth.bow_deg, prepend=truth.bow_deg[:1])) * 60 / settings.step_s
-    return speed, course, heading, np.round(np.clip(turn, -126, 126)), truth.status
+    rate = np.round(np.clip(turn, -126.0, 126.0).astype(np.float64))
+    return speed, course, heading, rate, truth.status
 
 
 def _blur(
-    random: np.random.Generator,
-    columns: tuple[Floats, ...],
-    truth: Sample,
-    plan: VesselPlan,
-    heard: Bools,
-    settings: SimulationSettings,
-) -> tuple[tuple[Floats, ...], list[Fault]]:
+    random: np.random.Generator, exact: tuple[Floats, ...], truth: Sample, *, plan: VesselPlan, faults: bool
+) -> tuple[tuple[Floats, ...], dict[str, Bools]]:
     """The same columns with unknown values: whole vessels without a gyro or status, and single values."""
-    speed, course, heading, turn, status = columns
-    count = len(speed)
     kind = KINDS[plan.vessel_type]
     no_gyro = random.random() >= kind.gyro and not _needs_heading(plan)
     class_b = random.random() < kind.class_b
-    draws = random.random((4, count))
-    if not settings.faults:
-        return columns, []
+    draws = random.random((4, len(truth.time_s)))
+    if not faults:
+        return exact, {}
     unknown = {
-        "heading_unknown": (draws[0] < 0.01) | no_gyro,
-        "course_unknown": draws[1] < np.where(truth.speed_kn < 0.3, 0.15, 0.01),
         "speed_unknown": draws[2] < 0.001,
+        "course_unknown": draws[1] < np.where(truth.speed_kn < 0.3, 0.15, 0.01),
+        "heading_unknown": (draws[0] < 0.01) | no_gyro,
         "status_unknown": (draws[3] < 0.01) | class_b,
     }
-    blurred = (
-        np.where(unknown["speed_unknown"], np.nan, speed),
-        np.where(unknown["course_unknown"], np.nan, course),
-        np.where(unknown["heading_unknown"], np.nan, heading),
-        np.where(unknown["heading_unknown"], np.nan, turn),
-        np.where(unknown["status_unknown"], np.nan, status),
-    )
-    return blurred, [fault for name, rows in unknown.items() for fault in fault_of(name, rows & heard, truth.time_s)]
+    speed, course, heading, turn, status = exact
+    pairs = ((speed, "speed"), (course, "course"), (heading, "heading"), (turn, "heading"), (status, "status"))
+    return tuple(np.where(unknown[f"{name}_unknown"], np.nan, values) for values, name in pairs), unknown
 
 
 def _needs_heading(plan: VesselPlan) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pipeline.simulator.geometry import along_m, distance_m
+from pipeline.simulator.geometry import Floats, along_m, distance_m
 from pipeline.simulator.maritime.chapters import Chapter, Crew, call_marks, excursion, passage
 from pipeline.simulator.maritime.motion import Leg, Place
 from pipeline.simulator.maritime.plan import OFFSHORE_M, Task
@@ -29,11 +29,15 @@ AT_SEA: dict[str, tuple[str, Behaviour]] = {
     ),
     "drift": (
         "bow 50 to 80 degrees off the course at 1 to 4 kn",
-        lambda c, p: wander(c.random, p, c.random.uniform(1, 3) * HOUR_S, 1.0, 4.0, _either(c, 50, 80), 8),
+        lambda c, p: wander(
+            c.random, p, c.random.uniform(1, 3) * HOUR_S, 1.0, 4.0, drift_deg=_either(c, 50, 80), turning_deg=8
+        ),
     ),
     "small_drift": (
         "bow 22 to 27 degrees off the course, below 30",
-        lambda c, p: wander(c.random, p, c.random.uniform(1, 3) * HOUR_S, 1.0, 4.0, _either(c, 22, 27), 8),
+        lambda c, p: wander(
+            c.random, p, c.random.uniform(1, 3) * HOUR_S, 1.0, 4.0, drift_deg=_either(c, 22, 27), turning_deg=8
+        ),
     ),
     "loiter": (
         "hardly moving (0.1 to 0.35 kn) away from port and coast",
@@ -107,7 +111,7 @@ def _at_sea(crew: Crew, task: Task, port: int, start_s: float) -> Chapter | None
     if spot is None:
         return None
     detail, behave = AT_SEA[task.behaviour]
-    legs, work = excursion(crew, port, start_s, spot.route, spot.along_m, lambda here: [behave(crew, here)])
+    legs, work = excursion(crew, start_s, spot.route, spot.along_m, lambda here: [behave(crew, here)])
     return Chapter(legs, port, [mark(task, work[0].start.time_s, work[-1].end.time_s, detail)])
 
 
@@ -145,7 +149,7 @@ def _shore_run(crew: Crew, task: Task, port: int, start_s: float) -> Chapter | N
     return Chapter([out, to_run, along_shore, back, home, berth], port, marks)
 
 
-def _seaward(point: np.ndarray, gate: tuple[float, float]) -> tuple[float, float]:
+def _seaward(point: Floats, gate: tuple[float, float]) -> tuple[float, float]:
     """A place one fifth of the way from a point near the shore to the port's gate."""
     lon, lat = point + 0.2 * (np.array(gate) - point)
     return float(lon), float(lat)
@@ -161,7 +165,7 @@ def _silence(crew: Crew, task: Task, port: int, start_s: float) -> Chapter:
     def slow_steaming(here: Place) -> list[Leg]:
         return [wander(crew.random, here, seconds, 2.5, 5.0)]
 
-    legs, work = excursion(crew, port, start_s, route, 25_000, slow_steaming)
+    legs, work = excursion(crew, start_s, route, 25_000, slow_steaming)
     begin = work[0].start.time_s
     detail = f"silent for {hours:.1f} h"
     return Chapter(legs, port, [mark(task, begin - 600, begin + seconds + 600, detail)], [(begin, begin + seconds)])
@@ -179,7 +183,7 @@ def _anchorage(crew: Crew, task: Task, port: int, start_s: float) -> Chapter | N
             return [to_zone, swing_at_anchor(crew.random, to_zone.end, crew.random.uniform(2, 8) * HOUR_S)]
         return [to_zone, wander(crew.random, to_zone.end, 0.5 * HOUR_S, 0.7, 1.0)]
 
-    legs, work = excursion(crew, port, start_s, crew.sea.routes_from[port][0], 9_000, wait)
+    legs, work = excursion(crew, start_s, crew.sea.routes_from[port][0], 9_000, wait)
     detail = f"at anchor in {zone.name}" if task.injected else f"0.7 to 1.0 kn in {zone.name}, above 0.5"
     return Chapter(legs, port, [mark(task, work[-1].start.time_s, work[-1].end.time_s, detail)])
 
@@ -206,8 +210,10 @@ def _touch_and_go(crew: Crew, port: int, start_s: float) -> Chapter:
     numbers = crew.sea.routes_from[port]
     route = min((crew.sea.routes[number] for number in numbers), key=lambda route: route.length_m)
     line = way(crew.random, route)
-    out = sail(crew.random, start_s, line, crew.cruise_kn, 900, 900, 1.8)
-    home = sail(crew.random, out.end.time_s + 1, line[::-1], crew.cruise_kn, 900, 900, 1.8)
+    out = sail(crew.random, start_s, line, crew.cruise_kn, from_port_m=900, to_port_m=900, harbour_kn=1.8)
+    home = sail(
+        crew.random, out.end.time_s + 1, line[::-1], crew.cruise_kn, from_port_m=900, to_port_m=900, harbour_kn=1.8
+    )
     name = crew.sea.ports[route.destination].name
     window = (out.end.time_s - 0.75 * HOUR_S, out.end.time_s + 0.75 * HOUR_S)
     calls = [

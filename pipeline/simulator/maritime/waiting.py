@@ -25,6 +25,7 @@ def wander(
     seconds: float,
     slowest_kn: float,
     fastest_kn: float,
+    *,
     drift_deg: float = 0.0,
     turning_deg: float = 25.0,
     status: int = UNDER_WAY,

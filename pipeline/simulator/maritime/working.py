@@ -33,7 +33,7 @@ def search(random: np.random.Generator, here: Place, seconds: float, speed_kn: f
     east = np.concatenate([[0.0], np.cumsum(metres * np.sin(course))])
     north = np.concatenate([[0.0], np.cumsum(metres * np.cos(course))])
     lon, lat = moved(here.lon, here.lat, east, north)
-    return Leg(here.time_s + tick * np.arange(count + 1), lon, lat, UNDER_WAY)
+    return Leg(here.time_s + np.linspace(0, tick * count, count + 1), lon, lat, UNDER_WAY)
 
 
 def shore_line(shore: Floats, offset_m: float, toward: tuple[float, float]) -> Floats:
