@@ -80,12 +80,12 @@ def _heard(
 def _measure(random: np.random.Generator, truth: Sample, settings: SimulationSettings) -> tuple[Floats, ...]:
     """Speed, course, heading, rate of turn and status as the instruments give them."""
     count = len(truth.time_s)
-    speed = np.round(np.maximum(truth.speed_kn + random.uniform(-0.08, 0.08, count), 0.0).astype(np.float64), 1)
+    speed = np.maximum(truth.speed_kn + random.uniform(-0.08, 0.08, count), 0.0).round(1)
     wobble = np.where(truth.speed_kn < 0.3, 25.0, 1.5)
     course = np.round((truth.course_deg + random.uniform(-1, 1, count) * wobble) % 360, 1) % 360
     heading = np.round(truth.bow_deg + random.uniform(-1.2, 1.2, count)) % 360
     turn = wrapped_deg(np.diff(truth.bow_deg, prepend=truth.bow_deg[:1])) * 60 / settings.step_s
-    rate = np.round(np.clip(turn, -126.0, 126.0).astype(np.float64))
+    rate = turn.clip(-126.0, 126.0).round()
     return speed, course, heading, rate, truth.status
 
 
