@@ -86,8 +86,10 @@ def moored_mark(crew: Crew, leg: Leg) -> Mark:
 
 
 def voyage(crew: Crew, port: int, start_s: float) -> Chapter:
-    """A regular voyage to some other port."""
+    """A regular voyage to some other port; ferries keep to the shortest routes."""
     numbers = crew.sea.routes_from[port]
+    if crew.plan.vessel_type == "passenger":
+        numbers = tuple(sorted(numbers, key=lambda number: crew.sea.routes[number].length_m)[:2])
     route = crew.sea.routes[numbers[int(crew.random.integers(len(numbers)))]]
     return Chapter([passage(crew, start_s, way(crew.random, route))], route.destination)
 

@@ -12,7 +12,7 @@ from pipeline.simulator.randomness import generator
 from pipeline.simulator.truth import INJECTED, NEAR_MISS, Mark
 
 HOUR_S = 3600.0
-CROSSING_M = 14_000.0
+CROSSING_M = 8_000.0
 CROSSING_KN = 11.0
 
 TOGETHER = {

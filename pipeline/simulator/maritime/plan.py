@@ -1,15 +1,17 @@
 """Who does what: the kind, home and tasks of every vessel, decided once for the whole fleet."""
 
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
 from pipeline.simulator.maritime.sea import Sea, Spot
-from pipeline.simulator.maritime.vessels import MIXES
+from pipeline.simulator.maritime.vessels import KINDS, MIXES
 from pipeline.simulator.randomness import generator
 from pipeline.simulator.settings import SimulationSettings
 
-TRACKS_PER_ROUND = 60
+Choice = TypeVar("Choice")
+TRACKS_PER_ROUND = 120
 """One round of every task for that many vessels."""
 OFFSHORE_M = 50_000.0
 MEETING_FROM_PORT_M = 20_000.0
@@ -105,19 +107,19 @@ def make_plans(sea: Sea, settings: SimulationSettings) -> tuple[VesselPlan, ...]
     """The plan of every vessel; the same for the same seed, however the work is split later."""
     random = generator(settings.seed, "plans")
     rounds = max(1, settings.tracks // TRACKS_PER_ROUND)
+    homes = _homes(sea)
     plans = _meeting_plans(random, sea, settings, rounds)
     queue_limit = max(1, int(settings.days * 1.5))
     for task in TASKS * rounds:
         if len(plans) < settings.tracks:
-            home = _home(random, sea, task.vessel_type)
-            plans.append(VesselPlan(len(plans), task.vessel_type, home, (task,)))
+            plans.append(VesselPlan(len(plans), task.vessel_type, _any(random, homes[task.vessel_type]), (task,)))
         else:
             _queue(plans, task, queue_limit)
     names, parts = zip(*MIXES[settings.mix].items(), strict=True)
     share = np.array(parts) / sum(parts)
     while len(plans) < settings.tracks:
         vessel_type = names[int(random.choice(len(names), p=share))]
-        plans.append(VesselPlan(len(plans), vessel_type, _home(random, sea, vessel_type)))
+        plans.append(VesselPlan(len(plans), vessel_type, _any(random, homes[vessel_type])))
     return tuple(plans)
 
 
@@ -126,10 +128,11 @@ def _meeting_plans(
 ) -> list[VesselPlan]:
     """Plans of the vessels that meet, two by two; a small fleet keeps a third of its vessels for other tasks."""
     plans: list[VesselPlan] = []
+    spots = _meeting_spots(sea)
     for task in PAIR_TASKS * rounds:
         if len(plans) + 2 > max(settings.tracks * 2 // 3, 2 if settings.tracks >= 2 else 0):
             break
-        spot = _meeting_spot(random, sea)
+        spot = _any(random, spots)
         time_s = float(np.clip(random.uniform(0.12, 0.35) * settings.duration_s, 3_600, 40_000))
         meeting = Meeting(len(plans) // 2, task, spot, time_s, len(plans), len(plans) + 1)
         route = sea.routes[spot.route]
@@ -146,28 +149,29 @@ def _queue(plans: list[VesselPlan], task: Task, queue_limit: int) -> None:
         plans[chosen.number] = replace(chosen, tasks=(*chosen.tasks, task))
 
 
-def _home(random: np.random.Generator, sea: Sea, vessel_type: str) -> int:
-    """A port from which vessels of this kind find what they need."""
-    match vessel_type:
-        case "fishing" | "sailing":
-            fitting = {sea.routes[spot.route].origin for spot in sea.fishing_spots}
-        case "tanker":
-            fitting = set(sea.anchorage_of_port)
-        case "pleasure":
-            fitting = set(sea.open_shores)
-        case "cargo":
-            fitting = {sea.routes[spot.route].origin for spot in sea.spots if spot.port_m > OFFSHORE_M}
-        case _:
-            fitting = set(sea.home_ports)
-    ports = sorted(fitting) or sea.home_ports
-    return int(ports[int(random.integers(len(ports)))])
+def _homes(sea: Sea) -> dict[str, tuple[int, ...]]:
+    """For each kind of vessel the ports from which it finds what its tasks need."""
+    anywhere = sea.home_ports
+    fishing = {sea.routes[spot.route].origin for spot in sea.fishing_spots}
+    offshore = {sea.routes[spot.route].origin for spot in sea.spots if spot.port_m > OFFSHORE_M}
+    special = {
+        "fishing": fishing,
+        "sailing": fishing,
+        "tanker": set(sea.anchorage_of_port),
+        "pleasure": set(sea.open_shores),
+        "cargo": offshore,
+    }
+    return {kind: tuple(sorted(special.get(kind, ()))) or anywhere for kind in KINDS}
 
 
-def _meeting_spot(random: np.random.Generator, sea: Sea) -> Spot:
-    """A place away from port, near the middle of a short route."""
-    fitting = [spot for spot in sea.spots if spot.port_m > MEETING_FROM_PORT_M and _central(sea, spot)]
-    fitting = fitting or [max(sea.spots, key=lambda spot: spot.port_m)]
-    return fitting[int(random.integers(len(fitting)))]
+def _meeting_spots(sea: Sea) -> tuple[Spot, ...]:
+    """Places away from port, near the middle of a short route."""
+    fitting = tuple(spot for spot in sea.spots if spot.port_m > MEETING_FROM_PORT_M and _central(sea, spot))
+    return fitting or (max(sea.spots, key=lambda spot: spot.port_m),)
+
+
+def _any(random: np.random.Generator, choices: tuple[Choice, ...]) -> Choice:
+    return choices[int(random.integers(len(choices)))]
 
 
 def _central(sea: Sea, spot: Spot) -> bool:

@@ -56,9 +56,11 @@ class Sea:
     anchorages: tuple[Zone, ...]
     anchorage_of_port: dict[int, int]
     fishing_areas: tuple[Zone, ...]
-    fishing_spots: tuple[Spot, ...]
+    fishing_spots: frozenset[Spot]
     protected_areas: tuple[Zone, ...]
     spots: tuple[Spot, ...]
+    spots_from: dict[int, tuple[Spot, ...]]
+    """The spots on the routes from each port, nearest first."""
     routes_from: dict[int, tuple[int, ...]]
     port_xyz: Floats
 
@@ -94,6 +96,7 @@ def make_sea(region: Region, seed: int) -> Sea:
         fishing_spots=_within(spots, fishing, FISHING_SPOT_M),
         protected_areas=tuple(_area(random, f"simulated protected area {n + 1}", s) for n, s in enumerate(protected)),
         spots=spots,
+        spots_from=_by_port(spots, routes),
         routes_from=routes_from,
         port_xyz=cartesian(np.array([port.lon for port in ports]), np.array([port.lat for port in ports])),
     )
@@ -121,6 +124,13 @@ def _spots(ports: tuple[Port, ...], routes: tuple[Route, ...]) -> tuple[Spot, ..
     return tuple(found) or (_middle(routes[0]),)
 
 
+def _by_port(spots: tuple[Spot, ...], routes: tuple[Route, ...]) -> dict[int, tuple[Spot, ...]]:
+    found: dict[int, list[Spot]] = {}
+    for spot in sorted(spots, key=lambda spot: (spot.along_m, spot.route)):
+        found.setdefault(routes[spot.route].origin, []).append(spot)
+    return {port: tuple(near) for port, near in found.items()}
+
+
 def _middle(route: Route) -> Spot:
     half = len(route.lon) // 2
     return Spot(0, float(route.along_m[half]), float(route.lon[half]), float(route.lat[half]), route.length_m / 2)
@@ -141,10 +151,10 @@ def _chosen_spots(random: np.random.Generator, spots: tuple[Spot, ...], count: i
     return tuple(chosen)
 
 
-def _within(spots: tuple[Spot, ...], centres: tuple[Spot, ...], reach_m: float) -> tuple[Spot, ...]:
+def _within(spots: tuple[Spot, ...], centres: tuple[Spot, ...], reach_m: float) -> frozenset[Spot]:
     """The spots that lie near one of the centres."""
     lon, lat = np.array([centre.lon for centre in centres]), np.array([centre.lat for centre in centres])
-    return tuple(spot for spot in spots if distance_m(lon, lat, spot.lon, spot.lat).min() < reach_m)
+    return frozenset(spot for spot in spots if distance_m(lon, lat, spot.lon, spot.lat).min() < reach_m)
 
 
 def _outward(routes: tuple[Route, ...], routes_from: dict[int, tuple[int, ...]], port: int) -> Floats:

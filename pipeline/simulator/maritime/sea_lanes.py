@@ -14,7 +14,8 @@ LANE_REACH_M = 20_000
 PORT_SPACING_M = 2_500
 ROUTE_SPACING_M = 500.0
 SMOOTHING_M = 6_000.0
-NEIGHBOURS = 6
+NEIGHBOURS = (0, 2, 5, 10, 20, 35)
+"""Which of the ports around a port it trades with, from the nearest on: short routes and long ones."""
 SHORTEST_ROUTE_M, LONGEST_ROUTE_M = 40_000, 700_000
 
 
@@ -75,13 +76,13 @@ def ports_of(region: Region) -> tuple[Port, ...]:
 
 
 def routes_between(ports: tuple[Port, ...]) -> tuple[Route, ...]:
-    """Routes from each port to its nearest fitting neighbours, each with its way back."""
+    """Routes from each port to some near and some far ones, each with its way back."""
     lon, lat = np.array([port.lon for port in ports]), np.array([port.lat for port in ports])
     wanted: set[tuple[int, int]] = set()
     for here in range(len(ports)):
         far = distance_m(lon, lat, lon[here], lat[here])
         fitting = [int(there) for there in np.argsort(far, kind="stable") if far[there] > SHORTEST_ROUTE_M]
-        spread = fitting[: 2 * NEIGHBOURS : 2] or [int(far.argmax())]
+        spread = [fitting[rank] for rank in NEIGHBOURS if rank < len(fitting)] or [int(far.argmax())]
         wanted |= {(min(here, there), max(here, there)) for there in spread}
     routes: list[Route] = []
     for here, there in sorted(wanted):

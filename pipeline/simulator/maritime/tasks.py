@@ -117,15 +117,15 @@ def _at_sea(crew: Crew, task: Task, port: int, start_s: float) -> Chapter | None
 
 def _spot(crew: Crew, task: Task, port: int) -> Spot | None:
     """One of the nearest fitting places on the routes from this port."""
-    sea = crew.sea
+    nearby = crew.sea.spots_from.get(port, ())
     match task.behaviour:
         case "trawl" | "fast_trawl" | "other_trawl":
-            fitting = [spot for spot in sea.fishing_spots if sea.routes[spot.route].origin == port]
+            fitting = [spot for spot in nearby if spot in crew.sea.fishing_spots]
         case "far_loiter" | "far_wander" | "short_far_loiter":
-            fitting = [s for s in sea.spots if s.port_m > OFFSHORE_M and sea.routes[s.route].origin == port]
+            fitting = [spot for spot in nearby if spot.port_m > OFFSHORE_M]
         case _:
-            fitting = [s for s in sea.spots if s.port_m > 14_000 and sea.routes[s.route].origin == port]
-    nearest = sorted(fitting, key=lambda spot: spot.along_m)[:6]
+            fitting = [spot for spot in nearby if spot.port_m > 14_000]
+    nearest = fitting[:6]
     return nearest[int(crew.random.integers(len(nearest)))] if nearest else None
 
 
@@ -163,7 +163,7 @@ def _silence(crew: Crew, task: Task, port: int, start_s: float) -> Chapter:
     seconds = hours * HOUR_S
 
     def slow_steaming(here: Place) -> list[Leg]:
-        return [wander(crew.random, here, seconds, 2.5, 5.0)]
+        return [wander(crew.random, here, seconds, 0.6, 1.5)]
 
     legs, work = excursion(crew, start_s, route, 25_000, slow_steaming)
     begin = work[0].start.time_s

@@ -26,7 +26,7 @@ from pipeline.simulator.settings import SimulationSettings
     ],
 )
 def test_an_impossible_wish_is_refused_with_a_way_out(options, says) -> None:
-    with pytest.raises(SettingsError, match="--|simulate") as refusal:
+    with pytest.raises(SettingsError, match=r"--|simulate") as refusal:
         SimulationSettings(**options)
     assert says in str(refusal.value)
 
