@@ -8,7 +8,7 @@ FORESAIL := .venv/bin/foresail
 UV := .venv/bin/uv --quiet --no-config
 
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint unit lock clean
+.PHONY: help setup demo test lint unit docs lock clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 12
@@ -45,6 +45,10 @@ lint: setup ## ruff, mypy strict, the layer rules
 
 unit: setup ## the tests alone
 	.venv/bin/pytest
+
+docs: setup ## the generated parts of docs/
+	$(FORESAIL) catalog docs --out docs/catalog
+	$(FORESAIL) catalog schema --out docs/catalog.schema.json
 
 lock: $(STAMPS)/venv ## resolve the ranges of pyproject.toml anew into requirements.lock
 	$(UV) pip compile pyproject.toml --all-extras --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header --upgrade --output-file requirements.lock

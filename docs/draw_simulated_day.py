@@ -26,7 +26,7 @@ KINDS = {
     "tug": ("#8a6d3b", "tug"),
     "pleasure": ("#d98cb3", "pleasure"),
     "sailing": ("#e0a63a", "sailing"),
-    "search_and_rescue": ("#e4572e", "search and rescue"),
+    "search_and_rescue": ("#0fa3b1", "search and rescue"),
 }
 EVENTS = {
     "trawling": ("v", "trawling"),

@@ -5,11 +5,17 @@ from importlib import import_module
 
 import click
 
+from patterns.errors import PatternError
 from pipeline.errors import PipelineError
 
 COMMANDS = {
     "demo": "The main job on simulated data, with embedded defaults.",
+<<<<<<< HEAD
     "simulate": "A simulated fleet with a table of what is true of it.",
+=======
+    "recognise": "Find the patterns of a catalog in any table of events.",
+    "catalog": "The catalog of patterns: list, show, check, draw, import.",
+>>>>>>> main
     "jars": "Fetch the jars that Spark needs, once.",
 }
 
@@ -44,6 +50,6 @@ def main() -> None:
     """Run the command; a fault the user can mend is one line and exit code 1."""
     try:
         foresail()
-    except PipelineError as error:
+    except (PipelineError, PatternError) as error:
         click.echo(f"foresail: {error}", err=True)
         sys.exit(1)

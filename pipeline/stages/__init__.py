@@ -1,1 +1,1 @@
-"""The steps of the line, each a function DataFrame -> DataFrame."""
+"""The steps of the line: functions from DataFrame to DataFrame."""

@@ -1,0 +1,1 @@
+"""Automata over symbols: construction, determinisation, minimisation, and the tables that kernels run."""

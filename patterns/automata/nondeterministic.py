@@ -1,0 +1,220 @@
+"""Nondeterministic automata without empty transitions, built bottom up from the core.
+
+Every automaton has one start state that nothing leads to, so that sequences and iterations only copy the transitions
+that leave it (the position automaton of Glushkov, 1961). Symbols are bits of an integer: a guard is a set of symbols.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TypeAlias, assert_never
+
+from patterns.automata.limits import MOST_STATES, SizeExceededError
+from patterns.language.core import (
+    Complement,
+    Concatenation,
+    Core,
+    Event,
+    Intersection,
+    Iteration,
+    Nothing,
+    Union,
+)
+
+Symbols: TypeAlias = int
+"""A set of symbols: bit s is set when symbol s belongs to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """On an event whose symbol is in `guard`, go from `source` to `target`, marking the event or not."""
+
+    source: int
+    guard: Symbols
+    marked: bool
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class Nondeterministic:
+    """States 0..states-1; state 0 is the start and no transition leads to it."""
+
+    states: int
+    finals: frozenset[int]
+    transitions: tuple[Transition, ...]
+
+    def __post_init__(self) -> None:
+        if self.states > MOST_STATES:
+            raise SizeExceededError(self.states)
+
+    @property
+    def nullable(self) -> bool:
+        """Whether the empty stretch matches."""
+        return 0 in self.finals
+
+    def __str__(self) -> str:
+        lines = [f"{self.states} states, final {sorted(self.finals)}"]
+        lines += [f"  {t.source} --{t.guard:b}{'' if t.marked else ' hidden'}--> {t.target}" for t in self.transitions]
+        return "\n".join(lines)
+
+
+Guards: TypeAlias = Callable[[int | None], Symbols]
+"""The symbols on which a condition holds; None asks for all symbols."""
+
+
+def construct(
+    core: Core, guards: Guards, complement: Callable[[Nondeterministic], Nondeterministic]
+) -> Nondeterministic:
+    """The automaton whose walks are the matches of `core`; `complement` closes the one operator that needs subsets."""
+
+    def build(part: Core) -> Nondeterministic:
+        return construct(part, guards, complement)
+
+    match core:
+        case Nothing():
+            return _empty()
+        case Event(condition, marked):
+            return _merged(2, [1], [Transition(0, guards(condition), marked, 1)])
+        case Concatenation(parts):
+            return reduce(_concatenated, map(build, parts), _empty())
+        case Union(parts):
+            return reduce(_united, map(build, parts))
+        case Iteration(part, least, most):
+            return _iterated(build(part), least, most)
+        case Intersection(parts):
+            return reduce(_intersected, map(build, parts))
+        case Complement(part):
+            return complement(build(part))
+        case _:
+            assert_never(core)
+
+
+def from_start_anew(automaton: Nondeterministic) -> Nondeterministic:
+    """The same matches with a fresh start that nothing leads to."""
+    moved = [_shifted(t, 1) for t in automaton.transitions]
+    leaving = [replace(t, source=0) for t in moved if t.source == 1]
+    finals = [f + 1 for f in automaton.finals] + ([0] if automaton.nullable else [])
+    return trimmed(_merged(automaton.states + 1, finals, leaving + moved))
+
+
+def trimmed(automaton: Nondeterministic, must_mark_last: bool = False) -> Nondeterministic:
+    """Without the transitions and states that lie on no walk from the start to a match (whose last event is marked)."""
+    ends = {t for t in automaton.transitions if t.target in automaton.finals and (t.marked or not must_mark_last)}
+    reached = _closure({0}, ((t.source, t.target) for t in automaton.transitions))
+    useful = _closure({t.source for t in ends}, ((t.target, t.source) for t in automaton.transitions))
+    kept = [t for t in automaton.transitions if t.source in reached and (t.target in useful or t in ends)]
+    states = sorted({0} | {t.source for t in kept} | {t.target for t in kept})
+    number = {state: n for n, state in enumerate(states)}
+    finals = [number[f] for f in automaton.finals if f in number]
+    moved = [Transition(number[t.source], t.guard, t.marked, number[t.target]) for t in kept]
+    return _merged(len(states), finals, moved)
+
+
+def _empty() -> Nondeterministic:
+    return Nondeterministic(1, frozenset({0}), ())
+
+
+def _concatenated(first: Nondeterministic, then: Nondeterministic) -> Nondeterministic:
+    offset = first.states - 1  # the start of `then` disappears into the finals of `first`
+    kept = list(first.transitions) + [_shifted(t, offset) for t in then.transitions if t.source != 0]
+    bridges = [
+        Transition(final, t.guard, t.marked, t.target + offset)
+        for final in first.finals
+        for t in then.transitions
+        if t.source == 0
+    ]
+    finals = {f + offset for f in then.finals if f != 0} | (first.finals if then.nullable else set())
+    return _merged(offset + then.states, finals, kept + bridges)
+
+
+def _united(left: Nondeterministic, right: Nondeterministic) -> Nondeterministic:
+    offset = left.states - 1
+    moved = [
+        Transition(0 if t.source == 0 else t.source + offset, t.guard, t.marked, t.target + offset)
+        for t in right.transitions
+    ]
+    finals = left.finals | {0 if f == 0 else f + offset for f in right.finals}
+    return _merged(offset + right.states, finals, list(left.transitions) + moved)
+
+
+def _iterated(part: Nondeterministic, least: int, most: int | None) -> Nondeterministic:
+    if most == 0:
+        return _empty()
+    if (least + (most or 0)) * (part.states - 1) > 2 * MOST_STATES:
+        raise SizeExceededError(max(least, most or 0) * (part.states - 1))
+    if most is None:
+        tail = _plus(part)
+        if least == 0:
+            return replace(tail, finals=tail.finals | {0})
+        return reduce(_concatenated, [part] * (least - 1) + [tail])
+    tail = _empty()
+    for _ in range(most - least):
+        longer = _concatenated(part, tail)
+        tail = replace(longer, finals=longer.finals | {0})
+    return reduce(_concatenated, [part] * least + [tail])
+
+
+def _plus(part: Nondeterministic) -> Nondeterministic:
+    again = [
+        Transition(final, t.guard, t.marked, t.target)
+        for final in part.finals
+        if final != 0
+        for t in part.transitions
+        if t.source == 0
+    ]
+    return _merged(part.states, part.finals, list(part.transitions) + again)
+
+
+def _intersected(left: Nondeterministic, right: Nondeterministic) -> Nondeterministic:
+    """Walks of both at once; only transitions that agree on the mark pair up, so that both sides mark the same."""
+    leaving = {state: [t for t in right.transitions if t.source == state] for state in range(right.states)}
+    leaving_left = {state: [t for t in left.transitions if t.source == state] for state in range(left.states)}
+    number = {(0, 0): 0}
+    waiting = [(0, 0)]
+    transitions: list[Transition] = []
+    while waiting:
+        pair = waiting.pop()
+        for one in leaving_left[pair[0]]:
+            for other in leaving[pair[1]]:
+                guard = one.guard & other.guard
+                if one.marked != other.marked or not guard:
+                    continue
+                target = (one.target, other.target)
+                if target not in number:
+                    number[target] = len(number)
+                    waiting.append(target)
+                    if len(number) > MOST_STATES:
+                        raise SizeExceededError(len(number))
+                transitions.append(Transition(number[pair], guard, one.marked, number[target]))
+    finals = [n for (a, b), n in number.items() if a in left.finals and b in right.finals]
+    return trimmed(_merged(len(number), finals, transitions))
+
+
+def _merged(states: int, finals: Iterable[int], transitions: Iterable[Transition]) -> Nondeterministic:
+    """Parallel transitions with one mark become one whose guard is their union."""
+    guards: dict[tuple[int, bool, int], Symbols] = {}
+    for t in transitions:
+        key = (t.source, t.marked, t.target)
+        guards[key] = guards.get(key, 0) | t.guard
+    merged = tuple(
+        Transition(source, guard, marked, target) for (source, marked, target), guard in sorted(guards.items()) if guard
+    )
+    return Nondeterministic(states, frozenset(finals), merged)
+
+
+def _shifted(transition: Transition, offset: int) -> Transition:
+    return replace(transition, source=transition.source + offset, target=transition.target + offset)
+
+
+def _closure(seed: Iterable[int], edges: Iterable[tuple[int, int]]) -> set[int]:
+    successors: dict[int, list[int]] = {}
+    for source, target in edges:
+        successors.setdefault(source, []).append(target)
+    reached = set(seed)
+    waiting = list(reached)
+    while waiting:
+        for target in successors.get(waiting.pop(), ()):
+            if target not in reached:
+                reached.add(target)
+                waiting.append(target)
+    return reached

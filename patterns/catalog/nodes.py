@@ -1,0 +1,137 @@
+"""YAML with the place of every value, so that an error in a catalog file can point at its line and column.
+
+Booleans and numbers are read as YAML 1.2 does: `off` and `no` are words here, for `off` is what an engine is.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import yaml
+
+from patterns.errors import PatternError, Place
+
+Path: TypeAlias = tuple[str | int, ...]
+"""The way to a value: `("patterns", 0, "where", "outside")`."""
+
+
+class CatalogError(PatternError):
+    """A catalog file, or an override of one, that cannot be used as it stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedText:
+    """A text just as it stands in its file, and where it begins there."""
+
+    text: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The value of a YAML file; where each key and each value stands; and the texts as they were written."""
+
+    value: Any
+    source: str
+    keys: dict[Path, Place] = field(default_factory=dict)
+    values: dict[Path, Place] = field(default_factory=dict)
+    texts: dict[Path, PlacedText] = field(default_factory=dict)
+
+    def place(self, path: Path) -> Place:
+        """Where the value at `path` stands; where its nearest parent does when it is missing."""
+        while path not in self.values and path:
+            path = path[:-1]
+        return self.values.get(path, Place(self.source, 1, 1))
+
+    def key_place(self, path: Path) -> Place:
+        """Where the key at `path` stands."""
+        return self.keys.get(path) or self.place(path)
+
+
+class Loader(yaml.SafeLoader):
+    """PyYAML's safe loader with the scalars of YAML 1.2."""
+
+
+Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag.rpartition(":")[2] in ("null", "merge")]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:true|false)$"), list("tf"))
+Loader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"^[-+]?(?:0|[1-9][0-9]*)$"), list("-+0123456789"))
+Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"^[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?$"),
+    list("-+0123456789."),
+)
+
+
+def read_document(text: str, source: str) -> Document:
+    """The document that `text` holds; `source` names the file in errors."""
+    loader = Loader(text)
+    try:
+        root = loader.get_single_node()
+        if root is None:
+            msg = f"{source}:1:1: the file is empty. Write a pattern into it: name, says, where, pattern."
+            raise CatalogError(msg)
+        document = Document(loader.construct_document(root), source)
+    except yaml.MarkedYAMLError as error:
+        raise CatalogError(_yaml_fault(error, source)) from None
+    except yaml.YAMLError as error:
+        msg = f"{source}:1:1: not a YAML file ({str(error).splitlines()[0]}). Save it as UTF-8 text."
+        raise CatalogError(msg) from None
+    finally:
+        loader.dispose()
+    _walk(root, (), document, text)
+    return document
+
+
+def _yaml_fault(error: yaml.MarkedYAMLError, source: str) -> str:
+    mark = error.problem_mark or error.context_mark
+    place = Place(source, mark.line + 1, mark.column + 1) if mark else Place(source, 1, 1)
+    problem = (error.problem or error.context or "bad YAML").replace("\n", " ")
+    hint = "Check the indentation and the colons"
+    if "mapping values are not allowed" in problem:
+        hint = "Put a text that holds ': ' between quotes"
+    elif "cannot start any token" in problem:
+        hint = "Indent with spaces, and put a text that begins with a special sign between quotes"
+    return f"{place}: bad YAML, {problem}. {hint}."
+
+
+def _walk(node: yaml.Node, path: Path, document: Document, text: str) -> None:
+    document.values[path] = Place(document.source, node.start_mark.line + 1, node.start_mark.column + 1)
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            step = (*path, str(key.value))
+            place = Place(document.source, key.start_mark.line + 1, key.start_mark.column + 1)
+            if step in document.keys:
+                msg = (
+                    f"{place}: '{key.value}' is written twice, first on line {document.keys[step].line}. "
+                    "Keep one of the two."
+                )
+                raise CatalogError(msg)
+            document.keys[step] = place
+            _walk(value, step, document, text)
+    elif isinstance(node, yaml.SequenceNode):
+        for number, value in enumerate(node.value):
+            _walk(value, (*path, number), document, text)
+    elif isinstance(node, yaml.ScalarNode) and node.tag.endswith(":str"):
+        document.texts[path] = _as_written(node, document.source, text)
+
+
+def _as_written(node: yaml.ScalarNode, source: str, text: str) -> PlacedText:
+    """The characters of the file between the ends of the scalar: line breaks and indentation as they stand.
+
+    Patterns and conditions do not care about white space, so the text as written means the same as YAML's folded
+    one, and its lines and columns are those of the file. Escapes in quotes are the one thing that only YAML can undo.
+    """
+    begin, end = node.start_mark.index, node.end_mark.index
+    line, column = node.start_mark.line + 1, node.start_mark.column + 1
+    written = text[begin:end]
+    if node.style in ("'", '"'):
+        written, column = written[1:-1], column + 1
+        if "\\" in written or "''" in written:
+            return PlacedText(node.value, Place(source, line, column))
+    elif node.style in ("|", ">"):
+        written = written.partition("\n")[2]
+        line, column = line + 1, 1
+    return PlacedText(written, Place(source, line, column))

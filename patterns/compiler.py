@@ -1,0 +1,94 @@
+"""Text to automaton. This file knows the order of the passes and nothing else."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from patterns.automata.deterministic import Deterministic, complement, detector, symbol_classes
+from patterns.automata.explosion import explained
+from patterns.automata.limits import SizeExceededError
+from patterns.automata.marking import Marking, marking
+from patterns.automata.nondeterministic import Nondeterministic, construct, trimmed
+from patterns.conditions.syntax import Condition
+from patterns.conditions.typing import AttributeType
+from patterns.language.check import check_alphabet, check_conditions, check_matchable, check_tree
+from patterns.language.conditions import Conditions, resolve_conditions
+from patterns.language.core import Core
+from patterns.language.expand import expand
+from patterns.language.parser import parse_pattern
+from patterns.language.syntax import Pattern
+from patterns.minterms import Alphabet, alphabet
+from patterns.spec import Output, PatternSpec
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CompiledPattern:
+    """A pattern as it runs: its conditions, its alphabet, and its automata over classes of symbols."""
+
+    spec: PatternSpec
+    tree: Pattern
+    condition_names: tuple[str, ...]
+    conditions: tuple[Condition, ...]
+    alphabet: Alphabet
+    loose: Nondeterministic
+    classes: NDArray[np.int32]
+    """For each symbol its class: the column of the tables."""
+    automaton: Deterministic
+    marking: Marking | None
+    """Made when sets of events are counted or listed."""
+
+    @property
+    def name(self) -> str:
+        """The pattern's name."""
+        return self.spec.name
+
+    @property
+    def version(self) -> int:
+        """The version of the catalog entry."""
+        return self.spec.version
+
+
+def compile_pattern(spec: PatternSpec, attributes: Mapping[str, AttributeType] | None = None) -> CompiledPattern:
+    """The automata that recognise `spec`; with `attributes` its conditions are checked against the events' schema."""
+    tree = parse_pattern(spec.pattern.text, spec.pattern.place)
+    check_tree(tree, spec)
+    conditions = resolve_conditions(tree, spec)
+    check_conditions(conditions, spec, attributes)
+    letters = alphabet(conditions.parsed, exclusive=_exclusive(conditions, spec))
+    check_alphabet(letters, conditions)
+    try:
+        loose = trimmed(_construct(expand(tree, conditions.number), letters), must_mark_last=True)
+        check_matchable(loose, spec)
+        classes = symbol_classes(loose, len(letters.codes))
+        automaton = detector(loose, classes)
+        marked = marking(loose, classes) if spec.output is not Output.DETECT else None
+    except SizeExceededError as error:
+        raise explained(error, tree, spec, lambda part: _probe(part, conditions, letters)) from None
+    return CompiledPattern(spec, tree, conditions.names, conditions.parsed, letters, loose, classes, automaton, marked)
+
+
+def _construct(core: Core, letters: Alphabet) -> Nondeterministic:
+    symbols = len(letters.codes)
+    everything = (1 << symbols) - 1
+
+    def guard(condition: int | None) -> int:
+        if condition is None:
+            return everything
+        holds = (letters.codes >> np.uint64(condition)) & np.uint64(1)
+        return sum(1 << int(symbol) for symbol in np.flatnonzero(holds))
+
+    return construct(core, guard, complement(symbols))
+
+
+def _probe(part: Pattern, conditions: Conditions, letters: Alphabet) -> None:
+    """Build `part` alone; raises where it is what grows too large."""
+    loose = trimmed(_construct(expand(part, conditions.number), letters))
+    if loose.transitions:
+        detector(loose, symbol_classes(loose, len(letters.codes)))
+
+
+def _exclusive(conditions: Conditions, spec: PatternSpec) -> list[list[int]]:
+    groups = [[conditions.numbers[name] for name in group if name in conditions.numbers] for group in spec.exclusive]
+    return [group for group in groups if len(group) > 1]

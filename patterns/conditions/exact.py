@@ -1,0 +1,81 @@
+"""Comparisons with a constant, restated so that a machine integer or a double decides them without rounding.
+
+`mmsi < 1e19` or `length_m > 9007199254740993` have no exact counterpart in the other's number type; each becomes the
+comparison that holds for the same values, or a plain yes or no for every known value.
+"""
+
+from math import floor, inf, isinf
+from typing import TypeAlias
+
+from patterns.conditions.syntax import Operator
+
+LEAST_INTEGER, GREATEST_INTEGER = -(2**63), 2**63 - 1
+
+MIRRORED = {
+    Operator.EQUAL: Operator.EQUAL,
+    Operator.UNEQUAL: Operator.UNEQUAL,
+    Operator.LESS: Operator.GREATER,
+    Operator.AT_MOST: Operator.AT_LEAST,
+    Operator.GREATER: Operator.LESS,
+    Operator.AT_LEAST: Operator.AT_MOST,
+}
+"""The operator that says the same with its sides exchanged."""
+
+WITH_NEXT_ABOVE = {
+    Operator.LESS: Operator.LESS,
+    Operator.AT_MOST: Operator.LESS,
+    Operator.GREATER: Operator.AT_LEAST,
+    Operator.AT_LEAST: Operator.AT_LEAST,
+}
+WITH_NEXT_BELOW = {
+    Operator.LESS: Operator.AT_MOST,
+    Operator.AT_MOST: Operator.AT_MOST,
+    Operator.GREATER: Operator.GREATER,
+    Operator.AT_LEAST: Operator.GREATER,
+}
+BELOW = frozenset({Operator.LESS, Operator.AT_MOST, Operator.UNEQUAL})
+ABOVE = frozenset({Operator.GREATER, Operator.AT_LEAST, Operator.UNEQUAL})
+
+Restated: TypeAlias = tuple[Operator, float] | tuple[Operator, int] | bool
+
+
+def for_doubles(operator: Operator, constant: int | float) -> tuple[Operator, float] | bool:
+    """`x operator constant` for a double x, with a constant that is a double; or what holds for every known x."""
+    rounded = as_double(constant)
+    if rounded == constant:
+        return operator, rounded
+    if operator in (Operator.EQUAL, Operator.UNEQUAL):
+        return operator is Operator.UNEQUAL
+    return (WITH_NEXT_ABOVE if rounded > constant else WITH_NEXT_BELOW)[operator], rounded
+
+
+def for_integers(operator: Operator, constant: int | float) -> tuple[Operator, int] | bool:
+    """`n operator constant` for a 64-bit integer n, with a constant that is one; or what holds for every known n."""
+    if constant > GREATEST_INTEGER:
+        return operator in BELOW
+    if constant < LEAST_INTEGER:
+        return operator in ABOVE
+    whole = floor(constant)
+    if whole == constant:
+        return operator, whole
+    if operator in (Operator.EQUAL, Operator.UNEQUAL):
+        return operator is Operator.UNEQUAL
+    return WITH_NEXT_BELOW[operator], whole
+
+
+def as_double(constant: int | float) -> float:
+    """The nearest double; an integer too large for one becomes an infinity."""
+    try:
+        return float(constant)
+    except OverflowError:
+        return inf if constant > 0 else -inf
+
+
+def is_double(constant: int | float) -> bool:
+    """Whether a double holds the constant exactly."""
+    return as_double(constant) == constant
+
+
+def is_machine_integer(constant: int | float) -> bool:
+    """Whether a 64-bit integer holds the constant exactly."""
+    return not isinf(constant) and LEAST_INTEGER <= constant <= GREATEST_INTEGER and floor(constant) == constant

@@ -1,0 +1,67 @@
+"""Arithmetic of conditions over arrays of doubles. NaN stands for unknown, in what comes in and in what goes out.
+
+The Spark side (`pipeline/conditions.py`) performs the same operations in the same order. They agree to the bit except
+for `distance_m`, whose sine, cosine and arcsine come from two mathematical libraries that may differ in the last place:
+well below a micrometre.
+"""
+
+from functools import reduce
+from math import pi
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from patterns.conditions.syntax import Function
+
+Doubles: TypeAlias = NDArray[np.float64]
+
+EARTH_RADIUS_M = 6371008.8
+"""The mean radius of the Earth."""
+RADIANS_PER_DEGREE = pi / 180.0
+
+
+def calculate(operator: str, left: Doubles, right: Doubles) -> Doubles:
+    """`left operator right`; what is divided by zero is unknown."""
+    with np.errstate(all="ignore"):
+        match operator:
+            case "+":
+                return left + right
+            case "-":
+                return left - right
+            case "*":
+                return left * right
+            case _:
+                return np.where(right == 0, np.nan, np.divide(left, right))
+
+
+def call(function: Function, arguments: list[Doubles]) -> Doubles:
+    """The function applied to its arguments, unknown as soon as one of them is."""
+    with np.errstate(all="ignore"):
+        match function:
+            case Function.ABS:
+                return np.abs(arguments[0])
+            case Function.MIN:
+                return reduce(np.minimum, arguments)
+            case Function.MAX:
+                return reduce(np.maximum, arguments)
+            case Function.ANGLE:
+                return _angle(*arguments)
+            case Function.DISTANCE_M:
+                return _distance_m(*arguments)
+            case Function.SECONDS_SINCE:
+                now, then = arguments
+                return (now - then) / 1e6
+
+
+def _angle(one: Doubles, other: Doubles) -> Doubles:
+    apart: Doubles = np.abs(np.fmod(one - other, 360.0))
+    return np.minimum(apart, 360.0 - apart)
+
+
+def _distance_m(lon: Doubles, lat: Doubles, lon2: Doubles, lat2: Doubles) -> Doubles:
+    across = np.sin((lat2 - lat) * RADIANS_PER_DEGREE * 0.5)
+    along = np.sin((lon2 - lon) * RADIANS_PER_DEGREE * 0.5)
+    narrowing = np.cos(lat * RADIANS_PER_DEGREE) * np.cos(lat2 * RADIANS_PER_DEGREE)
+    haversine: Doubles = across * across + narrowing * (along * along)
+    return 2.0 * EARTH_RADIUS_M * np.arcsin(np.sqrt(np.minimum(haversine, 1.0)))

@@ -1,0 +1,105 @@
+"""What a pattern must satisfy before and while it is compiled; each check raises with the way out."""
+
+from collections import deque
+from collections.abc import Mapping
+from math import factorial
+
+from patterns.automata.limits import MOST_STATES
+from patterns.automata.nondeterministic import Nondeterministic
+from patterns.conditions.inspection import owners_of
+from patterns.conditions.typing import AttributeType, check_types
+from patterns.errors import CannotMatchError, RegistersError, StateExplosionError, UnknownConditionError
+from patterns.language.conditions import Conditions, terminals_of
+from patterns.language.syntax import Each, Pattern, children_of
+from patterns.language.text import pattern_text
+from patterns.minterms import Alphabet
+from patterns.spec import PatternSpec
+
+_NO_REGISTERS = "Patterns with registers cannot be run yet: compare with constants or derived attributes instead."
+
+
+def check_tree(tree: Pattern, spec: PatternSpec) -> None:
+    """No registers are kept, and no `each` has more orders than an automaton can hold."""
+    for terminal in terminals_of(tree):
+        if terminal.register is not None:
+            msg = f"{terminal.place}: 'as {terminal.register}' keeps an event in a register. {_NO_REGISTERS}"
+            raise RegistersError(msg)
+    _check_orders(tree, spec)
+
+
+def check_conditions(conditions: Conditions, spec: PatternSpec, attributes: Mapping[str, AttributeType] | None) -> None:
+    """Conditions read known attributes of the right type, of the current event or of the family's feature."""
+    for condition, place in zip(conditions.parsed, conditions.places, strict=True):
+        foreign = sorted(owners_of(condition) - {spec.family})
+        if foreign:
+            msg = f"{place}: '{foreign[0]}.' reads a register. {_NO_REGISTERS}"
+            raise RegistersError(msg)
+        if attributes is not None:
+            check_types(condition, attributes, place)
+    known = [text.name for text in (*spec.where, *spec.features)]
+    for name in (name for group in spec.exclusive for name in group):
+        if name not in known:
+            raise UnknownConditionError(name, known, f"{spec.name}.exclusive")
+
+
+def check_alphabet(letters: Alphabet, conditions: Conditions) -> None:
+    """Every condition that the pattern reads can hold."""
+    for i in range(conditions.read):
+        if letters.never(i):
+            msg = f"{conditions.places[i]}: condition '{conditions.names[i]}' can never hold. Mend its thresholds."
+            raise CannotMatchError(msg)
+
+
+def check_matchable(loose: Nondeterministic, spec: PatternSpec) -> None:
+    """Some stretch matches and marks its last event, within the window."""
+    if not loose.transitions:
+        msg = (
+            f"{spec.pattern.place}: pattern {spec.name} can never match. A match must mark its last event: check "
+            "`hidden`, `not` and `absent` at the end, `&` between parts that mark different events, and `next` "
+            "over a part that may be empty."
+        )
+        raise CannotMatchError(msg)
+    if spec.window_events is not None:
+        shortest = _shortest_span(loose)
+        if shortest > spec.window_events:
+            msg = (
+                f"{spec.pattern.place}: pattern {spec.name} spans at least {shortest} events, its window only "
+                f"{spec.window_events}. Widen the window."
+            )
+            raise CannotMatchError(msg)
+
+
+def _check_orders(tree: Pattern, spec: PatternSpec) -> None:
+    if isinstance(tree, Each) and factorial(len(tree.parts)) * len(tree.parts) > MOST_STATES:
+        msg = (
+            f"{spec.pattern.place}: each(...) of {len(tree.parts)} parts has {factorial(len(tree.parts))} orders, "
+            f"too many for {MOST_STATES} states: `{pattern_text(tree)[:80]}`. Split it into smaller groups."
+        )
+        raise StateExplosionError(msg)
+    for part in children_of(tree):
+        _check_orders(part, spec)
+
+
+def _shortest_span(loose: Nondeterministic) -> int:
+    """The least number of events from the first marked to the last marked of any match."""
+    best: dict[int, int] = {}
+    waiting: deque[tuple[int, int]] = deque()
+    unmarked = {0}
+    grown = True
+    while grown:
+        more = {t.target for t in loose.transitions if t.source in unmarked and not t.marked} - unmarked
+        unmarked |= more
+        grown = bool(more)
+    waiting.extend((t.target, 1) for t in loose.transitions if t.source in unmarked and t.marked)
+    spans = [1 for t in loose.transitions if t.source in unmarked and t.marked and t.target in loose.finals]
+    while waiting and not spans:
+        state, span = waiting.popleft()
+        if state in best:
+            continue
+        best[state] = span
+        for t in loose.transitions:
+            if t.source == state:
+                if t.marked and t.target in loose.finals:
+                    spans.append(span + 1)
+                waiting.append((t.target, span + 1))
+    return min(spans)

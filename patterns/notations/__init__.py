@@ -1,0 +1,1 @@
+"""Other people's notations, read into the entries of our own catalog."""

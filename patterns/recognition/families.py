@@ -1,0 +1,74 @@
+"""Pattern families in batches: the family kernel with its state carried, as `recogniser` does for plain patterns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from patterns.compiler import CompiledPattern
+from patterns.conditions.syntax import Condition
+from patterns.errors import PatternError
+from patterns.recognition.family_kernel import (
+    FAR_MATCH,
+    FINE,
+    FamilyStates,
+    advance_families,
+    fresh_family_states,
+    rearranged_families,
+)
+from patterns.recognition.impossible import impossible_event
+from patterns.recognition.matches import Matches, from_rows
+from patterns.recognition.recogniser import Batch
+from patterns.recognition.tables import plan, shared_conditions
+
+
+class FarMatchError(PatternError):
+    """A family would match for every feature of its layer, however far."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Near:
+    """Which features each event is near, and the condition words that hold with respect to them."""
+
+    at: NDArray[np.int64]
+    """Event e is near the rows `at[e]..at[e + 1]`."""
+    feature: NDArray[np.int32]
+    words: NDArray[np.int64]
+
+
+class FamilyRecogniser:
+    """All families over one layer in one pass. The words of a `Batch` say what holds far from every feature."""
+
+    def __init__(self, patterns: Sequence[CompiledPattern], conditions: Sequence[Condition] | None = None) -> None:
+        self.patterns = tuple(patterns)
+        self.conditions = tuple(conditions) if conditions is not None else shared_conditions(self.patterns)
+        self._plan = plan(self.patterns, self.conditions)
+
+    @property
+    def words(self) -> int:
+        """How many 64-bit words hold the conditions of one event."""
+        return self._plan.words
+
+    def fresh(self, tracks: int) -> FamilyStates:
+        """The state of tracks of which nothing has been read."""
+        return fresh_family_states(tracks, len(self.patterns), self._plan.runs)
+
+    def rearranged(self, state: FamilyStates, rows: NDArray[np.int64]) -> FamilyStates:
+        """A state whose track i is track `rows[i]` of `state`, or fresh where that is negative."""
+        return rearranged_families(state, rows)
+
+    def advance(self, batch: Batch, near: Near, state: FamilyStates) -> tuple[Matches, FamilyStates]:
+        """The matches that `batch` completes and the state after it."""
+        after, found, code, event = advance_families(
+            self._plan.tables, batch.words, batch.times, batch.first_of, near.at, near.feature, near.words, state
+        )
+        if code == FAR_MATCH:
+            msg = (
+                f"{', '.join(p.name for p in self.patterns)}: a match was found far from every feature, so it would be "
+                "reported for each of them. Add a condition that needs the feature to be near."
+            )
+            raise FarMatchError(msg)
+        if code != FINE:
+            raise impossible_event(self._plan, batch.words[event])
+        return from_rows(found.rows, np.arange(len(self.patterns), dtype=np.int32), found.feature), after

@@ -1,0 +1,322 @@
+"""The recognition kernel: all `detect` patterns over a batch of events in one pass.
+
+Detection is one look-up in the joint automaton per event. Only patterns that are under way are attended to: their
+runs carry the latest start per run state, which is exact for windows (a later start allows all that an earlier one
+does) and tells when a match began. Runs of idle patterns need no record: whatever they could still accept, a run
+that begins later accepts as well.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from patterns.recognition.joint import (
+    FULL,
+    IMPOSSIBLE,
+    UNKNOWN,
+    Joint,
+    empty,
+    next_number,
+    state_number,
+    symbol_number,
+)
+from patterns.recognition.tables import NEVER, Tables
+from patterns.recognition.track_state import NO_EPISODE, NO_RUN, PENDING, REPORTED, UNMARKED, TrackStates
+from patterns.recognition.window import expired
+
+DETECTED, OPENED, UPDATED, CLOSED, TIMED_OUT = 0, 1, 2, 3, 4
+DONE, ROWS_FULL, BAD_EVENT = 0, 1, 2
+
+
+class Rows(NamedTuple):
+    """What the kernel found, a row per finding; `size[0]` of them are filled."""
+
+    size: NDArray[np.int64]
+    event: NDArray[np.int64]
+    """Row of the batch on which it was found."""
+    pattern: NDArray[np.int32]
+    status: NDArray[np.uint8]
+    position: NDArray[np.int64]
+    time: NDArray[np.int64]
+    start_index: NDArray[np.int64]
+    start_time: NDArray[np.int64]
+    id_time: NDArray[np.int64]
+    id_tie: NDArray[np.int64]
+
+
+class Moment(NamedTuple):
+    """Where the kernel stands: the event's row, its place in the track, and its time."""
+
+    event: int
+    slot: int
+    position: int
+    time: int
+    tie: int
+    gap: int
+
+
+def fresh_rows(capacity: int) -> Rows:
+    """Room for `capacity` findings."""
+    return Rows(
+        np.zeros(1, dtype=np.int64),
+        np.zeros(capacity, dtype=np.int64),
+        np.zeros(capacity, dtype=np.int32),
+        np.zeros(capacity, dtype=np.uint8),
+        *(np.zeros(capacity, dtype=np.int64) for _ in range(6)),
+    )
+
+
+@njit(cache=True)
+def write(
+    rows: Rows,
+    moment: Moment,
+    pattern: int,
+    status: int,
+    index: int,
+    time: int,
+    start_index: int,
+    start_time: int,
+    id_time: int,
+    id_tie: int,
+) -> None:
+    """Append one finding."""
+    n = rows.size[0]
+    rows.event[n] = moment.event
+    rows.pattern[n] = pattern
+    rows.status[n] = status
+    rows.position[n] = index
+    rows.time[n] = time
+    rows.start_index[n] = start_index
+    rows.start_time[n] = start_time
+    rows.id_time[n] = id_time
+    rows.id_tie[n] = id_tie
+    rows.size[0] = n + 1
+
+
+@njit(cache=True)
+def clear_runs(tables: Tables, pattern: int, slot: int, states: TrackStates) -> None:
+    """Drop every run of `pattern`."""
+    states.start_index[slot, tables.runs_at[pattern] : tables.runs_at[pattern + 1]] = NO_RUN
+
+
+@njit(cache=True)
+def advance_runs(
+    tables: Tables,
+    pattern: int,
+    column: int,
+    moment: Moment,
+    states: TrackStates,
+    index_after: NDArray[np.int64],
+    time_after: NDArray[np.int64],
+) -> tuple[int, int]:
+    """Step the runs of `pattern` on an event of class `column`; the latest start of a match, or NO_RUN."""
+    base = tables.runs_at[pattern]
+    count = tables.runs_at[pattern + 1] - base
+    window_us, window_events = tables.window_us[pattern], tables.window_events[pattern]
+    index_after[:count] = NO_RUN
+    best, best_time = NO_RUN, 0
+    at = tables.steps_at[pattern] + column
+    for step in range(tables.steps[at], tables.steps[at + 1]):
+        source = tables.step_source[step]
+        start, began = UNMARKED, 0
+        if source != 0:
+            start, began = states.start_index[moment.slot, base + source], states.start_time[moment.slot, base + source]
+        if start == NO_RUN:
+            continue
+        if start == UNMARKED:
+            if tables.step_marked[step]:
+                start, began = moment.position, moment.time
+        elif expired(window_us, window_events, began, moment.time, start, moment.position):
+            continue
+        target = tables.step_target[step]
+        if start > index_after[target]:
+            index_after[target] = start
+            time_after[target] = began
+        if tables.step_final[step] and start > best:
+            best, best_time = start, began
+    states.start_index[moment.slot, base : base + count] = index_after[:count]
+    states.start_time[moment.slot, base : base + count] = time_after[:count]
+    return best, best_time
+
+
+@njit(cache=True)
+def end_episode(pattern: int, status: int, moment: Moment, states: TrackStates, rows: Rows) -> None:
+    """Report that the open episode of `pattern` is over; one that was never reported ends in silence."""
+    s = moment.slot
+    if states.episode[s, pattern] == REPORTED:
+        write(
+            rows, moment, pattern, status,
+            states.episode_last_index[s, pattern], states.episode_last_time[s, pattern],
+            states.episode_start_index[s, pattern], states.episode_start_time[s, pattern],
+            states.episode_first_time[s, pattern], states.episode_first_tie[s, pattern],
+        )  # fmt: skip
+    states.episode[s, pattern] = NO_EPISODE
+
+
+@njit(cache=True)
+def extend_episode(
+    tables: Tables, pattern: int, start: int, began: int, moment: Moment, states: TrackStates, rows: Rows
+) -> None:
+    """Take one more detection into the episode of `pattern`; report it once it has dwelt long enough."""
+    s = moment.slot
+    if states.episode[s, pattern] == NO_EPISODE:
+        states.episode[s, pattern] = PENDING
+        states.episode_start_index[s, pattern] = start
+        states.episode_start_time[s, pattern] = began
+        states.episode_first_time[s, pattern] = moment.time
+        states.episode_first_tie[s, pattern] = moment.tie
+    states.episode_last_index[s, pattern] = moment.position
+    states.episode_last_time[s, pattern] = moment.time
+    if moment.time - states.episode_start_time[s, pattern] < tables.min_dwell_us[pattern]:
+        return
+    status = UPDATED if states.episode[s, pattern] == REPORTED else OPENED
+    states.episode[s, pattern] = REPORTED
+    write(
+        rows, moment, pattern, status, moment.position, moment.time,
+        states.episode_start_index[s, pattern], states.episode_start_time[s, pattern],
+        states.episode_first_time[s, pattern], states.episode_first_tie[s, pattern],
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def attend(
+    tables: Tables,
+    pattern: int,
+    column: int,
+    state_after: int,
+    moment: Moment,
+    states: TrackStates,
+    rows: Rows,
+    index_after: NDArray[np.int64],
+    time_after: NDArray[np.int64],
+) -> bool:
+    """Everything that `pattern`, being under way, does on one event; True when it matched."""
+    if tables.max_gap_us[pattern] != NEVER and moment.gap > tables.max_gap_us[pattern]:
+        clear_runs(tables, pattern, moment.slot, states)
+        end_episode(pattern, TIMED_OUT, moment, states, rows)
+    start, began = advance_runs(tables, pattern, column, moment, states, index_after, time_after)
+    if start == NO_RUN:
+        end_episode(pattern, CLOSED, moment, states, rows)
+    elif tables.episodes[pattern]:
+        extend_episode(tables, pattern, start, began, moment, states, rows)
+    else:
+        write(
+            rows, moment, pattern, DETECTED, moment.position, moment.time, start, began, moment.time, moment.tie
+        )  # fmt: skip
+    if state_after == 0 or (start != NO_RUN and tables.restart[pattern]):
+        clear_runs(tables, pattern, moment.slot, states)
+    return start != NO_RUN
+
+
+@njit(cache=True)
+def gap_level(tables: Tables, gap: int) -> int:
+    """How many of the distinct `max_gap`s a silence of `gap` exceeds."""
+    level = 0
+    while level < len(tables.gap_levels) and gap > tables.gap_levels[level]:
+        level += 1
+    return level
+
+
+@njit(cache=True)
+def arrive(event: int, slot: int, time: int, states: TrackStates) -> Moment:
+    """Take the event into the track's own count and clock."""
+    gap = time - states.last_time[slot] if states.seen[slot] else 0
+    states.tie[slot] = states.tie[slot] + 1 if states.seen[slot] and gap == 0 else 0
+    states.seen[slot] += 1
+    states.last_time[slot] = time
+    return Moment(event, slot, states.seen[slot], time, states.tie[slot], gap)
+
+
+@njit(cache=True)
+def attend_active(
+    tables: Tables,
+    joint: Joint,
+    before: int,
+    symbol: int,
+    after: int,
+    moment: Moment,
+    states: TrackStates,
+    rows: Rows,
+    index_after: NDArray[np.int64],
+    time_after: NDArray[np.int64],
+) -> int:
+    """Attend to the patterns under way before or after the event; the joint state, in which a restart may tell."""
+    restarts = False
+    already = joint.active_count[before]
+    for a in range(already + joint.active_count[after]):
+        p = joint.active[before, a] if a < already else joint.active[after, a - already]
+        if a < already or joint.state[before, p] == 0:
+            column, state_after = joint.symbol_class[symbol, p], joint.state[after, p]
+            matched = attend(tables, p, column, state_after, moment, states, rows, index_after, time_after)
+            if matched and tables.restart[p]:
+                if not restarts:
+                    states.states[moment.slot] = joint.state[after]
+                    restarts = True
+                states.states[moment.slot, p] = tables.states_at[p + 1] - tables.states_at[p] - 1
+    return entered(joint, states.states[moment.slot]) if restarts else after
+
+
+@njit(cache=True)
+def entered(joint: Joint, states: NDArray[np.int32]) -> int:
+    """The number of the joint state `states`; empties a full memo first."""
+    number = state_number(joint, states)
+    if number == FULL:
+        empty(joint)
+        number = state_number(joint, states)
+    return number
+
+
+@njit(cache=True)
+def advance(
+    tables: Tables,
+    joint: Joint,
+    words: NDArray[np.int64],
+    times: NDArray[np.int64],
+    slots: NDArray[np.int32],
+    states: TrackStates,
+    rows: Rows,
+    first: int,
+) -> tuple[int, int]:
+    """Read events from `first` on, sorted by track and time; where it stopped and why (DONE, ROWS_FULL, BAD_EVENT)."""
+    patterns = len(tables.classes)
+    most_runs = 1
+    for p in range(patterns):
+        most_runs = max(most_runs, tables.runs_at[p + 1] - tables.runs_at[p])
+    index_after = np.empty(most_runs, dtype=np.int64)
+    time_after = np.empty(most_runs, dtype=np.int64)
+    room = len(rows.event) - 2 * patterns  # an event can end and begin an episode of each pattern
+    current, here = np.int64(-1), np.int64(0)
+    for event in range(first, len(times)):
+        slot = np.int64(slots[event])
+        if slot != current:
+            if current >= 0:
+                states.states[current] = joint.state[here]
+            here = entered(joint, states.states[slot])
+            current = slot
+        if rows.size[0] > room:
+            states.states[current] = joint.state[here]
+            return event, ROWS_FULL
+        moment = arrive(event, slot, times[event], states)
+        level = gap_level(tables, moment.gap)
+        symbol = symbol_number(joint, tables, words[event], level)
+        if symbol == IMPOSSIBLE:
+            return event, BAD_EVENT
+        after = np.int64(joint.step[here, symbol]) if symbol != FULL else np.int64(FULL)
+        if after == UNKNOWN:
+            after = next_number(joint, tables, here, symbol)
+        if after == FULL:
+            here_states = joint.state[here].copy()
+            empty(joint)
+            here = state_number(joint, here_states)
+            symbol = symbol_number(joint, tables, words[event], level)
+            after = next_number(joint, tables, here, symbol)
+        if joint.active_count[here] or joint.active_count[after]:
+            after = attend_active(
+                tables, joint, here, symbol, after, moment, states, rows, index_after, time_after
+            )  # fmt: skip
+        here = after
+    if current >= 0:
+        states.states[current] = joint.state[here]
+    return len(times), DONE

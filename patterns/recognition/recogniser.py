@@ -1,0 +1,134 @@
+"""Batches of events in, matches out: the plan's kernels, with the state of each track carried from batch to batch.
+
+A batch holds the events of several tracks, sorted by track and, within one, by time. Results depend on the events
+of each track alone, never on how they were cut into batches or which other tracks came with them.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from patterns.compiler import CompiledPattern
+from patterns.conditions.syntax import Condition
+from patterns.recognition.impossible import impossible_event
+from patterns.recognition.joint import class_of_event, fresh_joint
+from patterns.recognition.kernel import BAD_EVENT, DONE, advance, fresh_rows
+from patterns.recognition.matches import Matches, from_detections, from_rows, joined
+from patterns.recognition.sets import Rules, SetStates, advance_sets, fresh_set_states, rearranged_sets
+from patterns.recognition.tables import NEVER, plan, shared_conditions
+from patterns.recognition.track_state import TrackStates, copied_states, fresh_states, rearranged_states
+from patterns.spec import AfterMatch, Output
+
+_ROWS_PER_CALL = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Events sorted by track and time: condition words, times in microseconds, and where each track begins."""
+
+    words: NDArray[np.int64]
+    times: NDArray[np.int64]
+    first_of: NDArray[np.int64]
+    """The first event of each track, and the end."""
+
+    @property
+    def tracks(self) -> int:
+        """How many tracks the batch has."""
+        return len(self.first_of) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class RecogniserState:
+    """What a recogniser remembers of a number of tracks."""
+
+    detecting: TrackStates
+    counting: tuple[SetStates, ...]
+
+
+class Recogniser:
+    """All patterns of a catalog in one pass. The plan is immutable; the joint automaton is only a memo."""
+
+    def __init__(self, patterns: Sequence[CompiledPattern], conditions: Sequence[Condition] | None = None) -> None:
+        self.patterns = tuple(patterns)
+        self.conditions = tuple(conditions) if conditions is not None else shared_conditions(self.patterns)
+        self._detecting = [n for n, p in enumerate(patterns) if p.spec.output is Output.DETECT]
+        self._counting = [n for n, p in enumerate(patterns) if p.spec.output is not Output.DETECT]
+        self._plan = plan([patterns[n] for n in self._detecting], self.conditions)
+        self._counting_plan = plan([patterns[n] for n in self._counting], self.conditions)
+        self._joint = fresh_joint(self._plan)
+
+    @property
+    def words(self) -> int:
+        """How many 64-bit words hold the conditions of one event."""
+        return self._plan.words
+
+    def fresh(self, tracks: int) -> RecogniserState:
+        """The state of tracks of which nothing has been read."""
+        return RecogniserState(
+            fresh_states(self._plan, tracks), tuple(fresh_set_states(tracks) for _ in self._counting)
+        )
+
+    def rearranged(self, state: RecogniserState, rows: NDArray[np.int64]) -> RecogniserState:
+        """A state whose row i is row `rows[i]` of `state`, or fresh where that is negative."""
+        return RecogniserState(
+            rearranged_states(state.detecting, rows, self._plan),
+            tuple(rearranged_sets(sets, rows) for sets in state.counting),
+        )
+
+    def advance(self, batch: Batch, state: RecogniserState) -> tuple[Matches, RecogniserState]:
+        """The matches that `batch` completes and the state after it; `state` has one row per track of the batch."""
+        detecting = copied_states(state.detecting)
+        found = [*self._detections(batch, detecting)]
+        counting = []
+        for which, saved in enumerate(state.counting):
+            matches, after = self._counted(which, batch, saved)
+            found.append(matches)
+            counting.append(after)
+        return joined(found), RecogniserState(detecting, tuple(counting))
+
+    def _detections(self, batch: Batch, states: TrackStates) -> Iterator[Matches]:
+        if not self._detecting:
+            return
+        slots = np.repeat(np.arange(batch.tracks, dtype=np.int32), np.diff(batch.first_of))
+        position, code = 0, DONE
+        while position < len(batch.times):
+            rows = fresh_rows(_ROWS_PER_CALL + 2 * len(self.patterns))
+            position, code = advance(
+                self._plan.tables, self._joint, batch.words, batch.times, slots, states, rows, position
+            )
+            if code == BAD_EVENT:
+                raise impossible_event(self._plan, batch.words[position])
+            yield from_rows(rows, np.array(self._detecting, dtype=np.int32))
+
+    def _counted(self, which: int, batch: Batch, state: SetStates) -> tuple[Matches, SetStates]:
+        pattern = self.patterns[self._counting[which]]
+        columns = self._columns(which, batch)
+        after, found, listing = advance_sets(_rules(pattern), columns, batch.times, batch.first_of, state)
+        return from_detections(found, listing, self._counting[which], pattern), after
+
+    def _columns(self, which: int, batch: Batch) -> NDArray[np.int32]:
+        """The class of each event for one pattern, found once per distinct combination of condition bits."""
+        distinct, inverse = np.unique(batch.words, axis=0, return_inverse=True)
+        classes = np.array(
+            [class_of_event(self._counting_plan.tables, which, words) for words in distinct], dtype=np.int32
+        )
+        if (classes < 0).any():
+            raise impossible_event(self._counting_plan, distinct[np.argmax(classes < 0)])
+        return classes[inverse.reshape(-1)] if len(distinct) else np.empty(0, dtype=np.int32)
+
+
+def _rules(pattern: CompiledPattern) -> Rules:
+    assert pattern.marking is not None, "the compiler makes a marking automaton for every counted pattern"
+    spec = pattern.spec
+    return Rules(
+        pattern.marking.delta,
+        pattern.marking.accepting,
+        NEVER if spec.window_us is None else spec.window_us,
+        NEVER if spec.window_events is None else spec.window_events,
+        NEVER if spec.max_gap_us is None else spec.max_gap_us,
+        spec.after_match is AfterMatch.RESTART,
+        spec.output is Output.ENUMERATE,
+        spec.limit,
+    )

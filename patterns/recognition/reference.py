@@ -1,0 +1,137 @@
+"""The detection kernel once more, in plain Python over the same automata: to be read, and to be compared with.
+
+One pattern, one track, one event at a time. It is a thousand times slower than the kernel and says the same.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from patterns.automata.deterministic import steps_by_class
+from patterns.compiler import CompiledPattern
+from patterns.spec import AfterMatch, Report
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event as a pattern sees it: the symbol of its conditions, and when it was."""
+
+    symbol: int
+    time: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A detection, or a change of an episode."""
+
+    status: str
+    index: int
+    time: int
+    start_time: int
+
+
+@dataclass(slots=True)
+class Episode:
+    """Consecutive detections; reported once they have lasted long enough."""
+
+    start_time: int
+    last_index: int
+    last_time: int
+    reported: bool = False
+
+
+@dataclass(slots=True)
+class TrackRecord:
+    """What is remembered of one track: the automaton's state and the latest start of the runs in each run state."""
+
+    state: int = 0
+    starts: dict[int, tuple[int, int] | None] = field(default_factory=dict)
+    """Run state to (index, time) of the first marked event; None while nothing is marked."""
+    index: int = 0
+    time: int | None = None
+    episode: Episode | None = None
+
+
+def recognise(pattern: CompiledPattern, events: Iterable[Event]) -> Iterator[Finding]:
+    """All findings of `pattern` on one track, in the order in which they are made."""
+    track = TrackRecord()
+    for event in events:
+        yield from step(pattern, track, event)
+
+
+def step(pattern: CompiledPattern, track: TrackRecord, event: Event) -> Iterator[Finding]:
+    """Read one event."""
+    gap = 0 if track.time is None else event.time - track.time
+    track.index += 1
+    track.time = event.time
+    if pattern.spec.max_gap_us is not None and gap > pattern.spec.max_gap_us:
+        track.state, track.starts = 0, {}
+        yield from _end_episode(track, "timed_out")
+    column = int(pattern.classes[event.symbol])
+    track.state = int(pattern.automaton.delta[track.state, column])
+    start_time = _advance_runs(pattern, track, column)
+    assert (
+        pattern.spec.window_us
+        or pattern.spec.window_events
+        or ((start_time is not None) == bool(pattern.automaton.accepting[track.state]))
+    ), "without a window, the runs and the automaton detect the same"
+    if start_time is None:
+        yield from _end_episode(track, "closed")
+        return
+    if pattern.spec.report is Report.EPISODES:
+        yield from _extend_episode(pattern, track, start_time)
+    else:
+        yield Finding("detected", track.index, event.time, start_time)
+    if pattern.spec.after_match is AfterMatch.RESTART:
+        track.state, track.starts = 0, {}
+
+
+def _advance_runs(pattern: CompiledPattern, track: TrackRecord, column: int) -> int | None:
+    """Step every run; the latest start time of a match that ends here."""
+    assert track.time is not None
+    steps = steps_by_class(pattern.loose, pattern.classes)
+    after: dict[int, tuple[int, int] | None] = {}
+    best: tuple[int, int] | None = None
+    for source, start in [(0, None), *track.starts.items()]:
+        if start is not None and _expired(pattern, track, start):
+            continue
+        for taken in steps[source][column]:
+            begun = (track.index, track.time) if start is None and taken.marked else start
+            if taken.target not in after or _later(begun, after[taken.target]):
+                after[taken.target] = begun
+            if taken.marked and taken.target in pattern.loose.finals and (best is None or _later(begun, best)):
+                best = begun
+    track.starts = after
+    return None if best is None else best[1]
+
+
+def _expired(pattern: CompiledPattern, track: TrackRecord, start: tuple[int, int]) -> bool:
+    assert track.time is not None
+    spec = pattern.spec
+    if spec.window_us is not None and track.time - start[1] > spec.window_us:
+        return True
+    return spec.window_events is not None and track.index - start[0] >= spec.window_events
+
+
+def _later(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool:
+    """A run that has marked nothing yet begins later than any that has."""
+    if one is None or other is None:
+        return one is None and other is not None
+    return one > other
+
+
+def _extend_episode(pattern: CompiledPattern, track: TrackRecord, start_time: int) -> Iterator[Finding]:
+    assert track.time is not None
+    if track.episode is None:
+        track.episode = Episode(start_time, track.index, track.time)
+    episode = track.episode
+    episode.last_index, episode.last_time = track.index, track.time
+    if track.time - episode.start_time >= pattern.spec.min_dwell_us:
+        status = "updated" if episode.reported else "opened"
+        episode.reported = True
+        yield Finding(status, track.index, track.time, episode.start_time)
+
+
+def _end_episode(track: TrackRecord, status: str) -> Iterator[Finding]:
+    episode, track.episode = track.episode, None
+    if episode is not None and episode.reported:
+        yield Finding(status, episode.last_index, episode.last_time, episode.start_time)

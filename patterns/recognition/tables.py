@@ -1,0 +1,162 @@
+"""All patterns of a catalog as flat arrays: what the kernels read, and nothing they write.
+
+Pattern p owns the ranges that the `*_at` arrays give it. Conditions are numbered over the whole catalog, so that each
+is evaluated once per event however many patterns name it.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from patterns.automata.deterministic import steps_by_class
+from patterns.automata.nondeterministic import Transition
+from patterns.compiler import CompiledPattern
+from patterns.conditions.syntax import Condition
+from patterns.conditions.text import text_of
+from patterns.spec import AfterMatch, Report
+
+NEVER = -1
+WORD_BITS = 64
+
+
+class Tables(NamedTuple):
+    """The arrays of all patterns; a NamedTuple because kernels take it whole."""
+
+    bits: NDArray[np.int32]
+    """Per pattern the numbers of its conditions among all conditions."""
+    bits_at: NDArray[np.int64]
+    codes: NDArray[np.uint64]
+    """Per pattern its minterms, sorted; the position of one is its symbol."""
+    codes_at: NDArray[np.int64]
+    class_of: NDArray[np.int32]
+    """For each symbol its class, at the same places as `codes`."""
+    delta: NDArray[np.int32]
+    delta_at: NDArray[np.int64]
+    classes: NDArray[np.int64]
+    states_at: NDArray[np.int64]
+    steps: NDArray[np.int64]
+    """For each pattern and class the range of its steps: `steps[i]..steps[i + 1]`, i = steps_at[p] + class."""
+    steps_at: NDArray[np.int64]
+    step_source: NDArray[np.int32]
+    step_target: NDArray[np.int32]
+    step_marked: NDArray[np.uint8]
+    step_final: NDArray[np.uint8]
+    runs_at: NDArray[np.int64]
+    """Where the run states of each pattern lie in a track's arrays of starts."""
+    window_us: NDArray[np.int64]
+    window_events: NDArray[np.int64]
+    max_gap_us: NDArray[np.int64]
+    gap_levels: NDArray[np.int64]
+    """The distinct `max_gap_us` in ascending order."""
+    restart: NDArray[np.uint8]
+    episodes: NDArray[np.uint8]
+    min_dwell_us: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The patterns that one pass runs, the conditions it needs, and their tables."""
+
+    patterns: tuple[CompiledPattern, ...]
+    conditions: tuple[Condition, ...]
+    tables: Tables
+
+    @property
+    def words(self) -> int:
+        """How many 64-bit words hold the conditions of one event."""
+        return max(1, -(-len(self.conditions) // WORD_BITS))
+
+    @property
+    def runs(self) -> int:
+        """How many run states a track has over all patterns."""
+        return int(self.tables.runs_at[-1])
+
+
+def plan(patterns: Sequence[CompiledPattern], conditions: Sequence[Condition] | None = None) -> Plan:
+    """The tables of `patterns`, over their own conditions or over a longer list that several passes share."""
+    shared = tuple(conditions) if conditions is not None else shared_conditions(patterns)
+    number = {text_of(condition): n for n, condition in enumerate(shared)}
+    return Plan(tuple(patterns), shared, _tables(patterns, number))
+
+
+def shared_conditions(patterns: Sequence[CompiledPattern]) -> tuple[Condition, ...]:
+    """Every condition that some pattern needs, once."""
+    return tuple({text_of(condition): condition for pattern in patterns for condition in pattern.conditions}.values())
+
+
+def _tables(patterns: Sequence[CompiledPattern], number: dict[str, int]) -> Tables:
+    steps = _steps(patterns)
+    gaps = np.array([NEVER if p.spec.max_gap_us is None else p.spec.max_gap_us for p in patterns], dtype=np.int64)
+    return Tables(
+        bits=_joined([[number[text_of(c)] for c in p.conditions] for p in patterns], np.int32),
+        bits_at=_offsets([len(p.conditions) for p in patterns]),
+        codes=_joined([p.alphabet.codes for p in patterns], np.uint64),
+        codes_at=_offsets([len(p.alphabet.codes) for p in patterns]),
+        class_of=_joined([p.classes for p in patterns], np.int32),
+        delta=_joined([_with_restart(p.automaton.delta).ravel() for p in patterns], np.int32),
+        delta_at=_offsets([(p.automaton.states + 1) * p.automaton.delta.shape[1] for p in patterns]),
+        classes=np.array([p.automaton.delta.shape[1] for p in patterns], dtype=np.int64),
+        states_at=_offsets([p.automaton.states + 1 for p in patterns]),
+        steps=steps.ranges,
+        steps_at=steps.at,
+        step_source=steps.source,
+        step_target=steps.target,
+        step_marked=steps.marked,
+        step_final=steps.final,
+        runs_at=_offsets([p.loose.states for p in patterns]),
+        window_us=_optional([p.spec.window_us for p in patterns]),
+        window_events=_optional([p.spec.window_events for p in patterns]),
+        max_gap_us=gaps,
+        gap_levels=np.unique(gaps[gaps != NEVER]),
+        restart=np.array([p.spec.after_match is AfterMatch.RESTART for p in patterns], dtype=np.uint8),
+        episodes=np.array([p.spec.report is Report.EPISODES for p in patterns], dtype=np.uint8),
+        min_dwell_us=np.array([p.spec.min_dwell_us for p in patterns], dtype=np.int64),
+    )
+
+
+def _with_restart(delta: NDArray[np.int32]) -> NDArray[np.int32]:
+    """One more state, `just matched, all runs dropped`: it steps like the start but is not idle."""
+    return np.vstack([delta, delta[:1]])
+
+
+class _Steps(NamedTuple):
+    ranges: NDArray[np.int64]
+    at: NDArray[np.int64]
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    marked: NDArray[np.uint8]
+    final: NDArray[np.uint8]
+
+
+def _steps(patterns: Sequence[CompiledPattern]) -> _Steps:
+    ranges, starts = [0], []
+    taken: list[tuple[Transition, bool]] = []
+    for pattern in patterns:
+        starts.append(len(ranges) - 1)
+        by_class = steps_by_class(pattern.loose, pattern.classes)
+        for c in range(pattern.automaton.delta.shape[1]):
+            taken += [(t, t.target in pattern.loose.finals) for state in by_class for t in state[c]]
+            ranges.append(len(taken))
+    return _Steps(
+        np.array(ranges, dtype=np.int64),
+        np.array(starts, dtype=np.int64),
+        np.array([t.source for t, _ in taken], dtype=np.int32),
+        np.array([t.target for t, _ in taken], dtype=np.int32),
+        np.array([t.marked for t, _ in taken], dtype=np.uint8),
+        np.array([t.marked and final for t, final in taken], dtype=np.uint8),
+    )
+
+
+def _offsets(sizes: Sequence[int]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _joined(parts: Iterable[ArrayLike], dtype: type[np.generic]) -> NDArray[Any]:
+    return np.concatenate([np.empty(0, dtype), *(np.asarray(part, dtype=dtype) for part in parts)])
+
+
+def _optional(values: Sequence[int | None]) -> NDArray[np.int64]:
+    return np.array([NEVER if value is None else value for value in values], dtype=np.int64)

@@ -1,0 +1,73 @@
+"""What is remembered of each track between batches: a row of plain arrays per track, ready to be saved as they are."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from patterns.recognition.tables import Plan
+
+NO_RUN = -1
+"""No run stands in this run state."""
+UNMARKED = np.iinfo(np.int64).max
+"""A run stands here that has marked nothing yet: its start lies in the future, later than any other."""
+
+NO_EPISODE, PENDING, REPORTED = 0, 1, 2
+
+
+class TrackStates(NamedTuple):
+    """One row per track; columns are patterns or, for the starts, run states of patterns."""
+
+    seen: NDArray[np.int64]
+    """Events read so far."""
+    last_time: NDArray[np.int64]
+    tie: NDArray[np.int64]
+    """Events read before the last one that bear the same time."""
+    states: NDArray[np.int32]
+    start_index: NDArray[np.int64]
+    start_time: NDArray[np.int64]
+    episode: NDArray[np.uint8]
+    episode_start_index: NDArray[np.int64]
+    episode_start_time: NDArray[np.int64]
+    episode_first_time: NDArray[np.int64]
+    episode_first_tie: NDArray[np.int64]
+    episode_last_index: NDArray[np.int64]
+    episode_last_time: NDArray[np.int64]
+
+
+def fresh_states(plan: Plan, tracks: int) -> TrackStates:
+    """The state of `tracks` tracks of which nothing has been read."""
+    patterns = len(plan.patterns)
+
+    def zeros(*shape: int) -> NDArray[np.int64]:
+        return np.zeros(shape, dtype=np.int64)
+
+    return TrackStates(
+        seen=zeros(tracks),
+        last_time=zeros(tracks),
+        tie=zeros(tracks),
+        states=np.zeros((tracks, patterns), dtype=np.int32),
+        start_index=np.full((tracks, plan.runs), NO_RUN, dtype=np.int64),
+        start_time=zeros(tracks, plan.runs),
+        episode=np.zeros((tracks, patterns), dtype=np.uint8),
+        episode_start_index=zeros(tracks, patterns),
+        episode_start_time=zeros(tracks, patterns),
+        episode_first_time=zeros(tracks, patterns),
+        episode_first_tie=zeros(tracks, patterns),
+        episode_last_index=zeros(tracks, patterns),
+        episode_last_time=zeros(tracks, patterns),
+    )
+
+
+def rearranged_states(states: TrackStates, rows: NDArray[np.int64], plan: Plan) -> TrackStates:
+    """States whose row i is row `rows[i]` of `states`, or fresh where that is negative."""
+    arranged = fresh_states(plan, len(rows))
+    known = rows >= 0
+    for name in TrackStates._fields:
+        getattr(arranged, name)[known] = getattr(states, name)[rows[known]]
+    return arranged
+
+
+def copied_states(states: TrackStates) -> TrackStates:
+    """The same states in arrays of their own, which a kernel may write to."""
+    return TrackStates(**{name: getattr(states, name).copy() for name in TrackStates._fields})

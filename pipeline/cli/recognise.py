@@ -1,0 +1,91 @@
+"""`foresail recognise`: find the patterns of a catalog in any table of events."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pipeline.cli.options import output_options, settings_from, settings_options
+from pipeline.errors import InputError
+from pipeline.progress import open_progress, write_summary
+
+
+@click.command()
+@click.option(
+    "--events", multiple=True, required=True, help="CSV, JSON lines or Parquet, or a Spark table; repeatable."
+)
+@click.option("--patterns", multiple=True, help="Catalog files or folders, or names of built-in patterns; repeatable.")
+@click.option("--domain", type=click.Choice(["maritime", "fleet"]), help="All built-in patterns of this domain.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder to write to.")
+@click.option("--format", "form", type=click.Choice(["parquet", "jsonl"]), default="parquet", show_default=True)
+@click.option("--types", help="Types of columns: a=string,b=double (string, double, long, boolean, timestamp).")
+@click.option(
+    "--time-unit", type=click.Choice(["s", "ms", "us"]), help="Unit of epoch times; told from them if absent."
+)
+@click.option("--set", "sets", multiple=True, metavar="PATTERN.PARAMETER=VALUE", help="Use this value of a parameter.")
+@settings_options
+@output_options
+def command(
+    events: tuple[str, ...],
+    patterns: tuple[str, ...],
+    domain: str | None,
+    out: Path,
+    form: str,
+    types: str | None,
+    time_unit: str | None,
+    sets: tuple[str, ...],
+    settings_file: Path | None,
+    master: str | None,
+    conf: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Find patterns in events: needs only the columns track and time, and what the conditions name."""
+    from patterns.catalog.overrides import parse_override
+    from pipeline.catalogs import catalog_named
+    from pipeline.jobs.recognise import RecogniseRequest, run_recognise
+    from pipeline.session import start_spark
+
+    if not patterns and not domain:
+        msg = "name what to look for: --patterns PATH or --domain maritime."
+        raise click.UsageError(msg)
+    catalog = catalog_named(patterns, domain, dict(map(parse_override, sets)))
+    chosen = dict(map(_type, types.split(","))) if types else None
+    settings = settings_from(settings_file, master, conf)
+    progress = open_progress(quiet)
+    spark = start_spark(settings, "foresail recognise", progress.say)
+    try:
+        request = RecogniseRequest(events, catalog, out, form, chosen, time_unit, skip_unfit=not patterns)
+        summary = run_recognise(spark, request, progress)
+    finally:
+        spark.stop()
+    _show(summary, as_json)
+
+
+def _type(entry: str) -> tuple[str, str]:
+    name, sign, kind = entry.partition("=")
+    if not sign or not name.strip():
+        msg = f"--types {entry}: not of the form COLUMN=TYPE. Write for example --types code=string,depth=double."
+        raise InputError(msg)
+    return name.strip(), kind.strip()
+
+
+def _show(summary: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        write_summary(summary)
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("pattern", "matches", title=f"{summary['matches']:,} matches in {summary['events']:,} events")
+    table.columns[1].justify = "right"
+    for name, found in summary["matches_by_pattern"].items():
+        table.add_row(name, f"{found:,}")
+    console = Console()
+    console.print(table)
+    for name, reason in summary["skipped"].items():
+        console.print(f"not looked for: {name} ({reason})")
+    console.print(
+        f"{summary['events_per_second']:,} events/s, {summary['rejected']:,} rows rejected, "
+        f"{summary['omitted']:,} sets omitted; written to {summary['output']}"
+    )

@@ -1,0 +1,193 @@
+"""Any table of events: CSV, JSON lines, Parquet or a Spark table, needing only `track` and `time`.
+
+Rows that cannot be read, or that have no track or no time, are set apart with a reason; nothing is dropped in silence.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
+
+from pipeline.errors import InputError
+
+TRACK, TIME, OFFSET = "track", "time", "offset"
+UNREADABLE = "_unreadable"
+SUFFIXES = {".csv": "csv", ".json": "json", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet"}
+TYPES = {
+    "string": T.StringType(),
+    "double": T.DoubleType(),
+    "long": T.LongType(),
+    "integer": T.LongType(),
+    "boolean": T.BooleanType(),
+    "timestamp": T.TimestampType(),
+}
+MICROSECONDS = {"s": 1_000_000, "ms": 1_000, "us": 1}
+SECONDS_BELOW, MILLISECONDS_BELOW = 1e11, 1e14
+"""Epoch times up to the year 5138 are below the first in seconds, below the second in milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """Events ready for recognition, and the rows that were not."""
+
+    good: DataFrame
+    """With `track` (string), `time` (timestamp) and `offset` (long), which orders events of one time."""
+    rejected: DataFrame
+    """With `reason` and `raw`, the row as JSON or as it stood in the file."""
+
+
+def read_events(
+    spark: SparkSession,
+    paths: Sequence[str],
+    types: Mapping[str, str] | None = None,
+    time_unit: str | None = None,
+) -> Events:
+    """The events of these files (or of one Spark table), their times as timestamps whatever unit they came in."""
+    table = _read(spark, paths, _parsed_types(types or {}))
+    _require(table, TRACK)
+    _require(table, TIME)
+    if OFFSET not in table.columns:
+        table = table.withColumn(OFFSET, F.monotonically_increasing_id())
+    timed = table.withColumn(TRACK, F.col(TRACK).cast("string")).withColumn(
+        "_time", _time(table, time_unit if time_unit else _detected_unit(table))
+    )
+    reason = (
+        F.when(F.col(UNREADABLE).isNotNull(), "unreadable")
+        .when(F.col(TRACK).isNull() | (F.trim(TRACK) == ""), "no_track")
+        .when(F.col("_time").isNull(), F.when(F.col(TIME).isNull(), "no_time").otherwise("bad_time"))
+    )
+    marked = timed.withColumn("_reason", reason)
+    good = marked.where("_reason is null").withColumn(TIME, F.col("_time")).drop("_time", "_reason", UNREADABLE)
+    whole = F.to_json(F.struct(*(F.col(f"`{c}`") for c in table.columns if c != UNREADABLE)))
+    rejected = marked.where("_reason is not null").select(
+        F.col("_reason").alias("reason"), F.coalesce(F.col(UNREADABLE), whole).alias("raw")
+    )
+    return Events(good, rejected)
+
+
+def _read(spark: SparkSession, paths: Sequence[str], types: Mapping[str, T.DataType]) -> DataFrame:
+    if len(paths) == 1 and not Path(paths[0]).exists() and "://" not in paths[0]:
+        if _is_spark_table(spark, paths[0]):
+            return _with_types(spark.table(paths[0]), types)
+        msg = f"{paths[0]}: no such file, folder or Spark table. {_near_files(paths[0])}"
+        raise InputError(msg)
+    missing = [path for path in paths if "://" not in path and not Path(path).exists()]
+    if missing:
+        msg = f"{missing[0]}: no such file or folder. {_near_files(missing[0])}"
+        raise InputError(msg)
+    form = _format_of(paths)
+    try:
+        if form == "parquet":
+            return _with_types(spark.read.parquet(*paths), types)
+        return _read_text(spark, list(paths), form, types)
+    except AnalysisException as error:
+        reason = str(error).strip().splitlines()[0]
+        msg = f"{', '.join(paths)}: cannot be read as {form} ({reason}). Check that it is what its name says."
+        raise InputError(msg) from None
+
+
+def _read_text(spark: SparkSession, paths: list[str], form: str, types: Mapping[str, T.DataType]) -> DataFrame:
+    """CSV or JSON lines, twice: once to infer the types, once with them, so that a misfit is kept and not nulled."""
+    options = {"header": "true", "mode": "PERMISSIVE", "columnNameOfCorruptRecord": UNREADABLE}
+    inferred = spark.read.options(**options, inferSchema="true").format(form).load(paths).schema
+    unknown = sorted(set(types) - set(inferred.names))
+    if unknown:
+        msg = f"--types {unknown[0]}: there is no such column. {_did_you_mean(unknown[0], inferred.names)}"
+        raise InputError(msg)
+    # An inferred number would lose the zeros in front of a track's name.
+    chosen = {TRACK: T.StringType(), **types}
+    fields = [T.StructField(f.name, chosen.get(f.name, f.dataType)) for f in inferred.fields if f.name != UNREADABLE]
+    schema = T.StructType([*fields, T.StructField(UNREADABLE, T.StringType())])
+    return spark.read.options(**options, enforceSchema="true").schema(schema).format(form).load(paths)
+
+
+def _with_types(table: DataFrame, types: Mapping[str, T.DataType]) -> DataFrame:
+    for name, kind in types.items():
+        _require(table, name)
+        table = table.withColumn(name, F.expr(f"try_cast(`{name}` as {kind.simpleString()})"))
+    return table.withColumn(UNREADABLE, F.lit(None).cast("string"))
+
+
+def _time(table: DataFrame, unit: str) -> Column:
+    """The column `time` as a timestamp; null where it is none."""
+    kind = table.schema[TIME].dataType
+    if isinstance(kind, T.TimestampType):
+        return F.col(TIME)
+    if isinstance(kind, T.TimestampNTZType | T.DateType):
+        return F.col(TIME).cast("timestamp")
+    if isinstance(kind, T.NumericType):
+        return _from_epoch(F.col(TIME), unit)
+    if isinstance(kind, T.StringType):
+        epoch = F.expr(f"try_cast(`{TIME}` as double)")
+        return F.coalesce(_from_epoch(epoch, unit), F.try_to_timestamp(F.col(TIME)))
+    msg = f"column {TIME}: is {kind.simpleString()}, not a time. Give ISO 8601 text, an epoch number or a timestamp."
+    raise InputError(msg)
+
+
+def _from_epoch(number: Column, unit: str) -> Column:
+    return F.timestamp_micros((number * F.lit(MICROSECONDS[unit])).cast("long"))
+
+
+def _detected_unit(table: DataFrame) -> str:
+    """The unit of epoch times, told from the largest: seconds, milliseconds or microseconds."""
+    kind = table.schema[TIME].dataType
+    if not isinstance(kind, T.NumericType | T.StringType):
+        return "us"
+    number = F.expr(f"try_cast(`{TIME}` as double)")
+    largest = (table.agg(F.max(F.abs(number))).first() or [None])[0] or 0
+    return "s" if largest < SECONDS_BELOW else "ms" if largest < MILLISECONDS_BELOW else "us"
+
+
+def _require(table: DataFrame, column: str) -> None:
+    if column not in table.columns:
+        known = [c for c in table.columns if c != UNREADABLE]
+        msg = f"events: there is no column '{column}'. {_did_you_mean(column, known)}Columns: {', '.join(known)}."
+        raise InputError(msg)
+
+
+def _parsed_types(types: Mapping[str, str]) -> dict[str, T.DataType]:
+    for name, kind in types.items():
+        if kind not in TYPES:
+            msg = f"--types {name}={kind}: unknown type. {_did_you_mean(kind, TYPES)}Types: {', '.join(TYPES)}."
+            raise InputError(msg)
+    return {name: TYPES[kind] for name, kind in types.items()}
+
+
+def _format_of(paths: Sequence[str]) -> str:
+    found = {_format_of_one(Path(path)) for path in paths}
+    if len(found) != 1:
+        msg = f"{', '.join(paths)}: mixed formats ({', '.join(sorted(found))}). Give files of one format."
+        raise InputError(msg)
+    return found.pop()
+
+
+def _format_of_one(path: Path) -> str:
+    files = (file for file in sorted(path.rglob("*")) if file.is_file()) if path.is_dir() else [path]
+    for file in files:
+        plain = file.with_suffix("") if file.suffix in (".gz", ".bz2") else file
+        if plain.suffix in SUFFIXES and not file.name.startswith((".", "_")):
+            return SUFFIXES[plain.suffix]
+    msg = f"{path}: neither CSV, JSON lines nor Parquet by its name. Known endings: {', '.join(SUFFIXES)}, also .gz."
+    raise InputError(msg)
+
+
+def _is_spark_table(spark: SparkSession, name: str) -> bool:
+    try:
+        return spark.catalog.tableExists(name)
+    except AnalysisException:
+        return False
+
+
+def _near_files(path: str) -> str:
+    folder = Path(path).parent
+    return _did_you_mean(Path(path).name, [file.name for file in folder.glob("*")]) if folder.is_dir() else ""
+
+
+def _did_you_mean(word: str, known: Sequence[str] | Mapping[str, object]) -> str:
+    near = get_close_matches(word, list(known), n=1)
+    return f"Did you mean '{near[0]}'? " if near else ""
