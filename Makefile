@@ -49,6 +49,7 @@ unit: setup ## the tests alone
 docs: setup ## the generated parts of docs/
 	$(FORESAIL) catalog docs --out docs/catalog
 	$(FORESAIL) catalog schema --out docs/catalog.schema.json
+	PYTHONPATH=. .venv/bin/python docs/draw_simulated_day.py
 
 lock: $(STAMPS)/venv ## resolve the ranges of pyproject.toml anew into requirements.lock
 	$(UV) pip compile pyproject.toml --all-extras --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header --upgrade --output-file requirements.lock

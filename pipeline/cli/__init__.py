@@ -10,12 +10,9 @@ from pipeline.errors import PipelineError
 
 COMMANDS = {
     "demo": "The main job on simulated data, with embedded defaults.",
-<<<<<<< HEAD
     "simulate": "A simulated fleet with a table of what is true of it.",
-=======
     "recognise": "Find the patterns of a catalog in any table of events.",
     "catalog": "The catalog of patterns: list, show, check, draw, import.",
->>>>>>> main
     "jars": "Fetch the jars that Spark needs, once.",
 }
 
