@@ -44,6 +44,7 @@ docs: setup ## the generated parts of docs/
 	.venv/bin/python -m pipeline.settings_page docs/settings.md
 	$(FORESAIL) catalog docs --out docs/catalog
 	$(FORESAIL) catalog schema --out docs/catalog.schema.json
+	PYTHONPATH=. .venv/bin/python docs/draw_simulated_day.py
 
 lock: $(STAMPS)/venv ## resolve the ranges of pyproject.toml anew into requirements.lock
 	.venv/bin/uv --no-config pip compile pyproject.toml --all-extras --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header --upgrade --output-file requirements.lock

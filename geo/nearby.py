@@ -86,9 +86,9 @@ def _by_join(events: DataFrame, layer: Layer, radius_m: float, column: str, stra
     shapes = shapes.select(F.col("feature").alias("__number"), F.col("name").alias("__name"), "geometry")
     features = boxes.join(shapes, "__number").select("__box", "__number", "__name", "__pieces", "geometry")
     features = F.broadcast(features) if strategy == "broadcast" else features
-    positions = events.withColumns(
-        {"__lon": F.col("lon").cast("double"), "__lat": F.col("lat").cast("double")}
-    ).where("abs(__lon) <= 180 AND abs(__lat) <= 90")
+    positions = events.withColumns({"__lon": F.col("lon").cast("double"), "__lat": F.col("lat").cast("double")}).where(
+        "abs(__lon) <= 180 AND abs(__lat) <= 90"
+    )
     joined = positions.join(features, F.expr("ST_Intersects(__box, ST_Point(__lon, __lat))"))
     best = F.array_min(F.transform("__pieces", lambda piece: rank_piece(piece, _space())))
     held = F.expr("ST_Dimension(geometry) = 2") & F.call_function(

@@ -80,6 +80,8 @@ def configuration(settings: Settings, jars: list[Path], short_work: bool = False
         "spark.kryo.registrator": "org.apache.sedona.core.serde.SedonaKryoRegistrator",
         "spark.driver.memory": settings.spark.driver_memory,
         "spark.sql.session.timeZone": "UTC",
+        # Spark's default for timestamps in Parquet is the old INT96, which has no statistics to skip row groups by.
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(settings.spark.arrow_batch_rows),
         "spark.ui.enabled": str(settings.spark.ui).lower(),

@@ -125,7 +125,9 @@ def _on_earth(
 
 
 def _in_degrees(shapes: NDArray[Any], system: pyproj.CRS, names: NDArray[Any], spec: LayerSpec) -> NDArray[Any]:
-    _refuse(shapes, names, lambda xy: ~np.isfinite(xy).all(axis=1), spec, "a coordinate that is not a number", "Mend it")
+    _refuse(
+        shapes, names, lambda xy: ~np.isfinite(xy).all(axis=1), spec, "a coordinate that is not a number", "Mend it"
+    )
     xy = shapely.get_coordinates(shapes)
     looks_like_degrees = bool((np.abs(xy[:, 0]) <= 360.0).all() and (np.abs(xy[:, 1]) <= 90.0).all())
     if system.is_projected and looks_like_degrees and len(xy) > 1:
@@ -138,7 +140,14 @@ def _in_degrees(shapes: NDArray[Any], system: pyproj.CRS, names: NDArray[Any], s
         _check_degrees(shapes, xy, names, spec)
     series = gpd.GeoSeries(shapes, crs=system).to_crs(DEGREES)
     moved = series.to_numpy()
-    _refuse(moved, names, lambda c: ~np.isfinite(c).all(axis=1), spec, f"coordinates outside {system.to_string()}", "Mend its crs")
+    _refuse(
+        moved,
+        names,
+        lambda c: ~np.isfinite(c).all(axis=1),
+        spec,
+        f"coordinates outside {system.to_string()}",
+        "Mend its crs",
+    )
     return moved  # fmt: skip
 
 
@@ -200,7 +209,11 @@ def _repaired(shape: Any, name: str, spec: LayerSpec) -> Any:
 
 
 def _table(features: gpd.GeoDataFrame, names: NDArray[Any], shapes: NDArray[Any], spec: LayerSpec) -> gpd.GeoDataFrame:
-    columns: dict[str, Any] = {"feature": np.arange(len(names)), "name": names.astype(str), "radius_m": _radius(features, names, spec)}
+    columns: dict[str, Any] = {
+        "feature": np.arange(len(names)),
+        "name": names.astype(str),
+        "radius_m": _radius(features, names, spec),
+    }
     for attribute in spec.attributes:
         _check_column(features, attribute, spec)
         columns[attribute] = features[attribute].to_numpy()

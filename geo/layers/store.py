@@ -73,7 +73,9 @@ def content_version(spec: LayerSpec) -> str:
                 for block in iter(lambda: content.read(1 << 20), b""):
                     digest.update(block)
         except OSError as error:
-            msg = f"{where(spec)}: cannot be read ({error.strerror}). Check the path; it is relative to the layers file."
+            msg = (
+                f"{where(spec)}: cannot be read ({error.strerror}). Check the path; it is relative to the layers file."
+            )
             raise LayerReadError(msg) from None
     return digest.hexdigest()[:12]
 

@@ -126,8 +126,7 @@ def _nearest_piece(
                 continue
             mm = np.int64(np.floor(np.sqrt(d2) * 1000.0 + 0.5))
             if mm < best_mm or (
-                mm == best_mm
-                and (feature[piece] < feature[best] or (feature[piece] == feature[best] and d2 < best2))
+                mm == best_mm and (feature[piece] < feature[best] or (feature[piece] == feature[best] and d2 < best2))
             ):
                 best, best_along, best_mm, best2 = piece, along, mm, d2
                 limit2 = ((best_mm + 1) * 0.001) ** 2

@@ -22,7 +22,9 @@ class Records:
 NO_RECORDS = Records(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
-def build_records(cell: Integers, valid_from_us: Integers, valid_to_us: Integers, cells: int) -> tuple[Records, Integers]:
+def build_records(
+    cell: Integers, valid_from_us: Integers, valid_to_us: Integers, cells: int
+) -> tuple[Records, Integers]:
     """The records sorted, and the order that sorts them."""
     order = np.lexsort((valid_to_us, valid_from_us, cell))
     first = np.concatenate(([0], np.cumsum(np.bincount(cell, minlength=cells)))).astype(np.int64)

@@ -11,12 +11,13 @@ from pipeline.cli.faults import FAILED, INTERRUPTED, sentence_of
 COMMANDS = {
     "demo": "The main job on simulated data, with embedded defaults.",
     "doctor": "Check this machine: Java, Spark, Sedona, Kafka, disk, memory.",
-    "enrich": "Add what layers say of each position: zones, nearest features, distances.",
+    "simulate": "A simulated fleet with a table of what is true of it.",
     "ingest": "Read a feed into canonical positions, laid out by track; nothing is lost.",
+    "enrich": "Add what layers say of each position: zones, nearest features, distances.",
     "recognise": "Find the patterns of a catalog in any table of events.",
     "catalog": "The catalog of patterns: list, show, check, draw, import.",
-    "jars": "Fetch the jars that Spark needs, once.",
     "kafka": "A single-node Kafka broker for development: start, stop, status.",
+    "jars": "Fetch the jars that Spark needs, once.",
 }
 
 

@@ -17,7 +17,6 @@ from pipeline.sinks.output_folder import replaced
 from pipeline.sources.table import read_events
 from pipeline.stages.layout import by_track, read_layout, write_layout
 
-
 EVENTS, REJECTED = "events", "rejected"
 
 

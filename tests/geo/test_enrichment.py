@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 import shapely
 
-from geo.attributes import attribute_names
 from geo import STRATEGIES, Layer, choose, enrich, near_features, publish
+from geo.attributes import attribute_names
 from geo.errors import AttributeClashError, LayersFileError, StrategyError
 
 if TYPE_CHECKING:
@@ -25,7 +25,9 @@ def frame(spark: "SparkSession", table: pd.DataFrame) -> "DataFrame":
     from pyspark.sql import functions as F
 
     events = spark.createDataFrame(table, SCHEMA)
-    axes = {axis: F.when(F.isnan(axis) & (F.col("id") % 2 == 0), None).otherwise(F.col(axis)) for axis in ("lon", "lat")}
+    axes = {
+        axis: F.when(F.isnan(axis) & (F.col("id") % 2 == 0), None).otherwise(F.col(axis)) for axis in ("lon", "lat")
+    }
     return events.withColumns(axes)
 
 
@@ -67,7 +69,9 @@ def test_all_strategies_give_the_same_answer(
     assert_same(enrich(frame(spark, hard_positions), chosen, strategy).toPandas(), expected[columns])
 
 
-def test_membership_is_what_shapely_says(layers: list[Layer], hard_positions: pd.DataFrame, expected: pd.DataFrame) -> None:
+def test_membership_is_what_shapely_says(
+    layers: list[Layer], hard_positions: pd.DataFrame, expected: pd.DataFrame
+) -> None:
     import geopandas as gpd
 
     from geo.layers.index import in_range, position_shapes
@@ -79,7 +83,9 @@ def test_membership_is_what_shapely_says(layers: list[Layer], hard_positions: pd
     assert expected["in_zone"][known].tolist() == held.any(axis=0).tolist()
 
 
-def test_the_joins_of_sedona_are_readable_in_the_plan(spark: "SparkSession", layers: list[Layer], hard_positions: pd.DataFrame) -> None:
+def test_the_joins_of_sedona_are_readable_in_the_plan(
+    spark: "SparkSession", layers: list[Layer], hard_positions: pd.DataFrame
+) -> None:
     plans = {}
     for strategy in ("broadcast", "partitioned"):
         enriched = enrich(frame(spark, hard_positions), layers[:1], strategy)
@@ -101,7 +107,9 @@ def test_the_choice_follows_the_size_and_says_so(layers: list[Layer], monkeypatc
         choose(layers, "quickest")  # type: ignore[arg-type]
 
 
-def test_events_without_a_position_or_with_the_columns_already_are_refused(spark: "SparkSession", layers: list[Layer]) -> None:
+def test_events_without_a_position_or_with_the_columns_already_are_refused(
+    spark: "SparkSession", layers: list[Layer]
+) -> None:
     with pytest.raises(AttributeClashError, match="no column 'lat'"):
         enrich(spark.createDataFrame([(1.0,)], "lon double"), layers)
     with pytest.raises(AttributeClashError, match="already have 'in_zone', which layer 'zones' would add"):
@@ -109,7 +117,9 @@ def test_events_without_a_position_or_with_the_columns_already_are_refused(spark
 
 
 def streamed(spark: "SparkSession", folder: Path, build: Callable[["DataFrame"], "DataFrame"], name: str) -> Any:
-    source = spark.readStream.schema("lon double, lat double, id long").option("maxFilesPerTrigger", 1).parquet(str(folder))
+    source = (
+        spark.readStream.schema("lon double, lat double, id long").option("maxFilesPerTrigger", 1).parquet(str(folder))
+    )
     writer = build(source).writeStream.format("memory").queryName(name)
     return writer.option("checkpointLocation", str(folder.parent / f"checkpoint_{name}")).start()
 
@@ -199,7 +209,9 @@ def test_weather_holds_from_its_begin_until_before_its_end(spark: "SparkSession"
         (1.5, 0.5, "2026-01-01T03:30:00"), (1.5, 0.5, "2026-01-01T04:00:00"), (0.5, 0.5, "2025-12-31T23:59:59"),
         (5.0, 5.0, "2026-01-01T01:00:00"), (0.5, 0.5, None), (None, 0.5, "2026-01-01T01:00:00"),
     ]  # fmt: skip
-    events = spark.createDataFrame(rows, "lon double, lat double, time string").selectExpr("lon", "lat", "timestamp(time) time")
+    events = spark.createDataFrame(rows, "lon double, lat double, time string").selectExpr(
+        "lon", "lat", "timestamp(time) time"
+    )
     found = enrich(events, [weather]).collect()
     assert [row["in_weather"] for row in found] == [True, True, True, True, False, False, False, None, None]
     assert [row["weather_ice"] for row in found] == [True, True, False, False, None, None, None, None, None]

@@ -68,10 +68,14 @@ def by_all_with_all(rows: list[tuple]) -> dict[tuple[str, datetime], float]:
     return found
 
 
-def test_pairs_are_those_of_comparing_all_with_all_and_a_stream_finds_them_too(spark: "SparkSession", tmp_path: Path) -> None:
+def test_pairs_are_those_of_comparing_all_with_all_and_a_stream_finds_them_too(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
     rows = fleet()
     events = spark.createDataFrame(rows, EVENT)
-    found = {(row["track"], row["time"].replace(tzinfo=UTC)): row["distance_m"] for row in pairs(events, STEP).collect()}
+    found = {
+        (row["track"], row["time"].replace(tzinfo=UTC)): row["distance_m"] for row in pairs(events, STEP).collect()
+    }
     expected = by_all_with_all(rows)
     assert len(expected) > 200
     assert set(found) == set(expected)
@@ -91,8 +95,16 @@ def test_pairs_are_those_of_comparing_all_with_all_and_a_stream_finds_them_too(s
 def crossing(spark: "SparkSession") -> "DataFrame":
     """At the equator a goes east along it from -400 m, b goes north across it 60 s later, both 5 m/s."""
     per_m = 1 / 111_319.49
-    rows = [("a", at(0), -400 * per_m, 0.0, 9.7), ("a", at(60), -100 * per_m, 0.0, 9.7), ("a", at(120), 200 * per_m, 0.0, 9.7)]
-    rows += [("b", at(0), 0.0, -600 / 110_574, 9.7), ("b", at(60), 0.0, -300 / 110_574, 9.7), ("b", at(120), 0.0, 0.0, 9.7)]
+    rows = [
+        ("a", at(0), -400 * per_m, 0.0, 9.7),
+        ("a", at(60), -100 * per_m, 0.0, 9.7),
+        ("a", at(120), 200 * per_m, 0.0, 9.7),
+    ]
+    rows += [
+        ("b", at(0), 0.0, -600 / 110_574, 9.7),
+        ("b", at(60), 0.0, -300 / 110_574, 9.7),
+        ("b", at(120), 0.0, 0.0, 9.7),
+    ]
     return spark.createDataFrame(rows, EVENT)
 
 
