@@ -72,7 +72,7 @@ class LayerSettings(Section):
 
     file: Path | None = Field(None, description="The layers file of streams; commands name theirs with --layers.")
     directory: Path = Field(
-        default_factory=lambda: _cache_home() / "foresail" / "layers",
+        default_factory=lambda: cache_home() / "foresail" / "layers",
         description="Layers as checked and indexed; every machine of a cluster must see it at this path.",
     )
 
