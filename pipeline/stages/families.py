@@ -33,9 +33,9 @@ class Family:
     @property
     def reach_m(self) -> float:
         """How near a feature must be to be told apart from one that is far."""
-        assert self.entry.for_each is not None and self.pattern.spec.family, "only families have a reach"
-        declared = self.entry.for_each.radius_m
-        return reach_m(self.pattern.conditions, self.pattern.spec.family, declared, self.entry.name)
+        assert self.entry.for_each is not None, "only families have a reach"
+        feature, declared = self.entry.for_each.as_, self.entry.for_each.radius_m
+        return reach_m(self.pattern.conditions, feature, declared, self.entry.name)
 
 
 def family_groups(families: Sequence[Family], layers: Mapping[str, Layer]) -> tuple[FamilyGroup, ...]:
