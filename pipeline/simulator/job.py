@@ -83,7 +83,7 @@ def write_events(spark: SparkSession, shared: "Broadcast[Scenario]", folder: Pat
     positions = by_track(_mapped(spark, shared, _position_rows, POSITION_SCHEMA), files)
     with replaced(folder) as staging:
         write_layout(derive(positions, DeriveOptions()), staging, files)
-        _name_by_number(staging)
+        _settle_bytes(staging)
 
 
 def write_raw(spark: SparkSession, shared: "Broadcast[Scenario]", folder: Path) -> None:
@@ -91,7 +91,7 @@ def write_raw(spark: SparkSession, shared: "Broadcast[Scenario]", folder: Path) 
     with replaced(folder) as staging:
         messages = _mapped(spark, shared, _message_rows, POSITION_SCHEMA)
         messages.write.option("compression", "zstd").parquet(str(staging))
-        _name_by_number(staging)
+        _settle_bytes(staging)
 
 
 def _message_rows(scenario: Scenario, number: int) -> pa.RecordBatch:
@@ -120,12 +120,19 @@ def _mapped(
     return spark.range(0, settings.tracks, 1, tasks).mapInArrow(make_all, schema)
 
 
-def _name_by_number(folder: Path) -> None:
-    """Names without Spark's random part, so that the same simulation gives the same folder."""
+def _settle_bytes(folder: Path) -> None:
+    """Write Spark's files anew under names of a number alone, so that the same simulation gives the same bytes.
+
+    Spark's names hold a random part, and its Parquet writer lists the encodings of a column in the order of a hash
+    set, which differs from one JVM to the next. One row group a file, as the track layout has it.
+    """
     for file in sorted(folder.iterdir()):
         if file.name.startswith("part-"):
-            file.rename(folder / f"{'-'.join(file.name.split('-')[:2])}.parquet")
-        elif file.name != LAYOUT_FILE:
+            table = pq.read_table(file)
+            number = "-".join(file.name.split("-")[:2])
+            options = {"compression": "zstd", "row_group_size": max(table.num_rows, 1), "store_schema": False}
+            pq.write_table(table, folder / f"{number}.parquet", **options)
+        if file.name != LAYOUT_FILE:
             file.unlink()
 
 
