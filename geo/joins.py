@@ -7,12 +7,12 @@ positions, or with `cells` only those in cells that a zone's edge crosses. Batch
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import geopandas as gpd
 import numpy as np
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 from geo.attributes import POSITION
 from geo.cells import CELL_DEG, Cells, cell_table
@@ -22,6 +22,7 @@ from geo.layers.index import FEATURES_FILE
 from geo.measures.spheroid import place_in_space
 
 JoinStrategy = Literal["cells", "broadcast", "partitioned"]
+JOINS: tuple[JoinStrategy, ...] = get_args(JoinStrategy)
 
 COLUMNS, ROWS = round(360 / CELL_DEG), round(180 / CELL_DEG)
 MOST_CELLS = 2_000_000
@@ -123,7 +124,10 @@ def _measured(places: DataFrame, layer: Layer) -> DataFrame:
     if varied:
         table = places.sparkSession.createDataFrame([(radii.tolist(),)], "radii array<double>")
         places = places.crossJoin(F.broadcast(table))
-    radius = (lambda feature: F.get("radii", feature.cast("int"))) if varied else (lambda _: F.lit(float(radii[0])))
+
+    def radius(feature: Column) -> Column:
+        return F.get("radii", feature.cast("int")) if varied else F.lit(float(radii[0]))
+
     here = {axis: F.col(axis) for axis in "xyz"}
     ranked = F.transform("pieces", lambda piece: rank_piece(piece, here, radius if varied else None))
     best = places.withColumn("best", F.when(F.col("holder").isNull(), F.array_min(ranked)))

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-from pyspark.sql.functions import pandas_udf
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.functions import pandas_udf
 
 from geo.attributes import POSITION, check_position
 from geo.cells import PIECE_FIELDS
@@ -55,7 +55,7 @@ def near_features(
 def _in_workers(events: DataFrame, layer: Layer, radius_m: float, column: str, shelf: Path | None) -> DataFrame:
     folder, wanted = str(layer.folder), layer.spec.name
 
-    def answer(batches: Iterator[tuple[pd.Series, pd.Series]]) -> Iterator[pd.Series]:  # type: ignore[type-arg]
+    def answer(batches: Iterator[tuple[pd.Series, pd.Series]]) -> Iterator[pd.Series]:
         current = folder
         if shelf is not None:
             current = next(kept.folder for kept in on_shelf(shelf) if kept.spec.name == wanted)
@@ -67,7 +67,7 @@ def _in_workers(events: DataFrame, layer: Layer, radius_m: float, column: str, s
     return events.select("*", F.explode(asked(*position)).alias(column))
 
 
-def near_lists(folder: str, lon: np.ndarray, lat: np.ndarray, radius_m: float) -> pa.ListArray:  # type: ignore[type-arg]
+def near_lists(folder: str, lon: np.ndarray, lat: np.ndarray, radius_m: float) -> pa.ListArray:
     """Per position the list of its near features, in the order of the layer."""
     index = open_index(folder)
     row, feature, metres = index.nearby(lon, lat, radius_m)
@@ -86,9 +86,9 @@ def _by_join(events: DataFrame, layer: Layer, radius_m: float, column: str, stra
     shapes = shapes.select(F.col("feature").alias("__number"), F.col("name").alias("__name"), "geometry")
     features = boxes.join(shapes, "__number").select("__box", "__number", "__name", "__pieces", "geometry")
     features = F.broadcast(features) if strategy == "broadcast" else features
-    positions = events.withColumns(
-        {"__lon": F.col("lon").cast("double"), "__lat": F.col("lat").cast("double")}
-    ).where("abs(__lon) <= 180 AND abs(__lat) <= 90")
+    positions = events.withColumns({"__lon": F.col("lon").cast("double"), "__lat": F.col("lat").cast("double")}).where(
+        "abs(__lon) <= 180 AND abs(__lat) <= 90"
+    )
     joined = positions.join(features, F.expr("ST_Intersects(__box, ST_Point(__lon, __lat))"))
     best = F.array_min(F.transform("__pieces", lambda piece: rank_piece(piece, _space())))
     held = F.expr("ST_Dimension(geometry) = 2") & F.call_function(
@@ -141,7 +141,7 @@ def _boxes(layer: Layer, radius_m: float) -> pa.Table:
     return pa.concat_tables(tables)
 
 
-def _piece_lists(order: np.ndarray, begin: np.ndarray, layer: Layer) -> pa.ListArray:  # type: ignore[type-arg]
+def _piece_lists(order: np.ndarray, begin: np.ndarray, layer: Layer) -> pa.ListArray:
     pieces = layer.index.arrays.pieces
     columns = [pieces.feature[order], *pieces.degrees[order].T, *pieces.space[order].T]
     structs = pa.StructArray.from_arrays([pa.array(column) for column in columns], list(PIECE_FIELDS))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 from geo.errors import AttributeClashError, StrategyError
 from geo.joins import metres_to
@@ -83,13 +83,19 @@ def _at_common_times(legs: DataFrame, kept: Sequence[str], settings: PairSetting
     # Without a position before it, a position stands for itself alone, if it lies on a common time.
     first = F.when(bridged, F.floor(begin / settings.step_s) + 1).otherwise(F.ceil(end / settings.step_s))
     last = F.floor(end / settings.step_s)
-    ticks = F.when(first <= last, F.sequence(first.cast("long"), last.cast("long"))).otherwise(F.array().cast("array<long>"))
+    ticks = F.when(first <= last, F.sequence(first.cast("long"), last.cast("long"))).otherwise(
+        F.array().cast("array<long>")
+    )
     here, before = (place_in_space(F, F.col(f"{p}lon"), F.col(f"{p}lat")) for p in ("", "before_"))
     span = F.when(bridged, end - begin)
-    rows = legs.select("*", F.explode(ticks).alias("tick"), *_numbered("h", here), *_numbered("b", before), span.alias("span"))
+    rows = legs.select(
+        "*", F.explode(ticks).alias("tick"), *_numbered("h", here), *_numbered("b", before), span.alias("span")
+    )
     behind = F.unix_micros("time") / 1e6 - F.col("tick") * settings.step_s
     share = F.coalesce(behind / F.col("span"), F.lit(0.0))
-    place = {axis: F.col(f"h{axis}") + share * (F.coalesce(f"b{axis}", f"h{axis}") - F.col(f"h{axis}")) for axis in AXES}
+    place = {
+        axis: F.col(f"h{axis}") + share * (F.coalesce(f"b{axis}", f"h{axis}") - F.col(f"h{axis}")) for axis in AXES
+    }
     speed = {
         f"v{axis}": F.coalesce((F.col(f"h{axis}") - F.col(f"b{axis}")) / F.col("span"), F.lit(0.0)) for axis in AXES
     }

@@ -44,7 +44,9 @@ def _simple_parts(shapes: NDArray[Any]) -> tuple[NDArray[Any], Integers]:
 
 def shortened(edges: Floats, owner: Integers) -> tuple[Floats, Integers]:
     """The edges cut so short that each is straight in space as well, within SAG_M."""
-    chord = np.linalg.norm(points_in_space(edges[:, 0], edges[:, 1]) - points_in_space(edges[:, 2], edges[:, 3]), axis=1)
+    chord = np.linalg.norm(
+        points_in_space(edges[:, 0], edges[:, 1]) - points_in_space(edges[:, 2], edges[:, 3]), axis=1
+    )
     around = np.abs(edges[:, 2] - edges[:, 0])
     flattest = np.minimum(np.abs(edges[:, 1]), np.abs(edges[:, 3]))
     length = np.maximum(chord, np.radians(around) * np.cos(np.radians(flattest)) * EQUATOR_RADIUS_M)

@@ -19,7 +19,9 @@ class LayerSpec(BaseModel):
 
     name: str = Field(description="What the layer is called in summaries and by `for_each`.")
     kind: Word = Field(description="Prefix of the attributes: in_<kind>, <kind>_name, <kind>_distance_m.")
-    file: Path = Field(description="GeoJSON, GeoPackage, Shapefile, GeoParquet, CSV or WKT; relative to the layers file.")
+    file: Path = Field(
+        description="GeoJSON, GeoPackage, Shapefile, GeoParquet, CSV or WKT; relative to the layers file."
+    )
     name_column: str | None = Field(None, description="Column with the features' names.")
     radius_m: float | None = Field(None, ge=0, description="A position this close to a feature is in it.")
     radius_column: str | None = Field(None, description="Column with each feature's own radius in metres.")
@@ -30,7 +32,9 @@ class LayerSpec(BaseModel):
     table: str | None = Field(None, description="GeoPackage: table to read when there are several.")
     invalid: Literal["repair", "refuse"] = Field("repair", description="What to do with an invalid geometry.")
     distance: bool = Field(True, description="Whether to measure distances; without them zones are quicker.")
-    attributes: tuple[Word, ...] = Field((), description="Columns of the feature to hand to events, as <kind>_<column>.")
+    attributes: tuple[Word, ...] = Field(
+        (), description="Columns of the feature to hand to events, as <kind>_<column>."
+    )
     valid_from: str | None = Field(None, description="Column with the time from which a feature holds (weather cells).")
     valid_to: str | None = Field(None, description="Column with the time at which a feature ceases to hold.")
 
@@ -108,7 +112,7 @@ def _sentence(error: ValidationError, values: Any, file: Path) -> str:
     if fault["type"] == "missing" and len(fault["loc"]) > 1:
         return f"{where}: '{key}' is missing. Every layer needs name, kind and file."
     if len(fault["loc"]) <= 1:
-        return f"{where}: no list of layers. Write `layers:` and below it `- {{name: ports, kind: port, file: ports.geojson}}`."
+        return f"{where}: no list of layers. Write `layers:` and below it `- {{name: ports, kind: port, file: p.geojson}}`."
     return f"{where}: {key}: {fault['msg']}, got {fault['input']!r}. {_described(key)}".rstrip()
 
 

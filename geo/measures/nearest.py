@@ -95,7 +95,8 @@ def _nearest_piece(
 ) -> tuple[int, float]:  # fmt: skip
     inner = len(first) // 2
     best, best_along = guess, 0.0
-    best_mm, best2, limit2 = FARTHEST_MM, np.inf, np.inf
+    best_mm: Any = FARTHEST_MM
+    best2, limit2 = np.inf, np.inf
     if guess >= 0:
         best2, best_along = piece_distance2(x, y, z, space, guess)
         best_mm = np.int64(np.floor(np.sqrt(best2) * 1000.0 + 0.5))
@@ -126,8 +127,7 @@ def _nearest_piece(
                 continue
             mm = np.int64(np.floor(np.sqrt(d2) * 1000.0 + 0.5))
             if mm < best_mm or (
-                mm == best_mm
-                and (feature[piece] < feature[best] or (feature[piece] == feature[best] and d2 < best2))
+                mm == best_mm and (feature[piece] < feature[best] or (feature[piece] == feature[best] and d2 < best2))
             ):
                 best, best_along, best_mm, best2 = piece, along, mm, d2
                 limit2 = ((best_mm + 1) * 0.001) ** 2

@@ -22,7 +22,9 @@ class Records:
 NO_RECORDS = Records(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
-def build_records(cell: Integers, valid_from_us: Integers, valid_to_us: Integers, cells: int) -> tuple[Records, Integers]:
+def build_records(
+    cell: Integers, valid_from_us: Integers, valid_to_us: Integers, cells: int
+) -> tuple[Records, Integers]:
     """The records sorted, and the order that sorts them."""
     order = np.lexsort((valid_to_us, valid_from_us, cell))
     first = np.concatenate(([0], np.cumsum(np.bincount(cell, minlength=cells)))).astype(np.int64)
@@ -52,7 +54,7 @@ def holding(cell: Integers, time_us: Integers, records: Records) -> Integers:
     """The record that holds in each cell at each time (from its begin until before its end), or -1."""
     out = np.full(len(cell), -1, np.int64)
     _fill_holding(
-        np.ascontiguousarray(cell), np.ascontiguousarray(time_us), records.first, records.valid_from_us,
+        np.array(cell), np.array(time_us), records.first, records.valid_from_us,
         records.valid_to_us, out,
     )  # fmt: skip
     return out

@@ -13,8 +13,12 @@ STRATEGIES = ("auto", "worker", "cells", "broadcast", "partitioned")
 @click.command()
 @click.option("--events", required=True, help="Parquet, CSV, JSON lines or a Spark table with lon, lat.")
 @click.option("--layers", "layers_file", required=True, type=click.Path(path_type=Path), help="The layers file (YAML).")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for the result; events go to OUT/events.")
-@click.option("--strategy", type=click.Choice(STRATEGIES), default="auto", show_default=True, help="How to join; all agree.")
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path), help="Folder for the result; events go to OUT/events."
+)
+@click.option(
+    "--strategy", type=click.Choice(STRATEGIES), default="auto", show_default=True, help="How to join; all agree."
+)
 @click.option("--json", "as_json", is_flag=True, help="End with one line of JSON on standard output.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @settings_options
@@ -40,7 +44,7 @@ def command(
     order = EnrichOrder(events, layers_file, out, settings.layers.directory, strategy)  # type: ignore[arg-type]
     result: EnrichResult = enrich_events(spark, order, progress)
     progress.say(
-        f"{result.events:,} events, {result.rejected:,} rejected rows, {result.positions_unknown:,} without a usable position; "
+        f"{result.events:,} events, {result.positions_unknown:,} without a usable position, {result.rejected:,} rejected; "
         + ", ".join(f"{name}: {count:,}" for name, count in result.attributes.items())
     )
     if as_json:

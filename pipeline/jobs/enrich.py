@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 from geo import Layer, Strategy, choose, enrich, read_layers
 from geo.errors import GeoError
@@ -16,7 +16,6 @@ from pipeline.progress import SILENT, Progress
 from pipeline.sinks.output_folder import replaced
 from pipeline.sources.table import read_events
 from pipeline.stages.layout import by_track, read_layout, write_layout
-
 
 EVENTS, REJECTED = "events", "rejected"
 

@@ -1,7 +1,6 @@
 """Layers that every test of enrichment uses: zones over the 180th meridian and the poles, ports, a coast, weather."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import geopandas as gpd
 import numpy as np
@@ -38,7 +37,13 @@ def make_layer(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Layer]
 def layers(make_layer: Callable[..., Layer]) -> list[Layer]:
     dice = np.random.default_rng(7)
     ports = [shapely.Point(x, y) for x, y in dice.uniform((-180, -85), (180, 85), (60, 2))]
-    ports += [shapely.Point(179.99, 0), shapely.Point(-179.99, 1), shapely.Point(40, 90), shapely.Point(10, 0), shapely.Point(-10, 0)]
+    ports += [
+        shapely.Point(179.99, 0),
+        shapely.Point(-179.99, 1),
+        shapely.Point(40, 90),
+        shapely.Point(10, 0),
+        shapely.Point(-10, 0),
+    ]
     reach = list(np.where(np.arange(len(ports)) % 2, 400_000.0, 20_000.0))
     coast = [shapely.LineString([(170, 10), (-170, 30), (-150, 60)]), shapely.LineString([(0, 0), (90, 0), (90, 89)])]
     return [
@@ -46,7 +51,9 @@ def layers(make_layer: Callable[..., Layer]) -> list[Layer]:
         make_layer("port", ports, radius_m=50_000),
         make_layer("light", ports, {"reach": reach}, radius_column="reach"),
         make_layer("coast", coast, radius_m=300),
-        make_layer("area", ZONES, {"rule": [f"rule {row}" for row in range(len(ZONES))]}, distance=False, attributes=("rule",)),
+        make_layer(
+            "area", ZONES, {"rule": [f"rule {row}" for row in range(len(ZONES))]}, distance=False, attributes=("rule",)
+        ),
     ]
 
 
@@ -61,7 +68,14 @@ def weather(make_layer: Callable[..., Layer]) -> Layer:
         "ice": [row % 2 == 0 for row in range(len(rows))],
         "wind_kn": [float(row) for row in range(len(rows))],
     }
-    return make_layer("weather", [row[0] for row in rows], columns, valid_from="starts", valid_to="ends", attributes=("ice", "wind_kn"))
+    return make_layer(
+        "weather",
+        [row[0] for row in rows],
+        columns,
+        valid_from="starts",
+        valid_to="ends",
+        attributes=("ice", "wind_kn"),
+    )
 
 
 @pytest.fixture(scope="session")
@@ -69,7 +83,9 @@ def hard_positions() -> pd.DataFrame:
     """Random positions over the earth, and those where coordinates play tricks."""
     dice = np.random.default_rng(1)
     lon, lat = dice.uniform(-180, 180, 1500), np.degrees(np.arcsin(dice.uniform(-1, 1, 1500)))
-    corners = np.vstack([shapely.get_coordinates(shape) for shape in ZONES] + [[(12.0, 13.0), (20, 18), (18, 20), (15, 10)]])
+    corners = np.vstack(
+        [shapely.get_coordinates(shape) for shape in ZONES] + [[(12.0, 13.0), (20, 18), (18, 20), (15, 10)]]
+    )
     rim = [(side, y) for side in (-180.0, 180.0) for y in (-90.0, -85.0, -20.0, -15.0, -10.0, 0.0, 45.0, 90.0)]
     poles = [(x, pole) for x in (-180.0, -77.0, 0.0, 15.0, 180.0) for pole in (-90.0, 90.0)]
     off = [(np.nan, 0.0), (0.0, np.nan), (181.0, 0.0), (0.0, 91.0), (1e9, 1e9)]

@@ -1,7 +1,7 @@
 """Pairs of tracks against a comparison of all with all, at the equator, at 180 degrees and at the pole."""
 
 from datetime import UTC, datetime, timedelta
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,10 +56,7 @@ def by_all_with_all(rows: list[tuple]) -> dict[tuple[str, datetime], float]:
     for minute in range(11):
         when = at(60 * minute)
         places = {
-            track: between(a, b, when)
-            for track, own in tracks.items()
-            for a, b in zip(own, own[1:], strict=False)
-            if a[1] < when <= b[1]
+            track: between(a, b, when) for track, own in tracks.items() for a, b in pairwise(own) if a[1] < when <= b[1]
         }
         for a, b in combinations(sorted(places), 2):
             metres = GEOD.inv(*places[a], *places[b])[2]
@@ -68,10 +65,14 @@ def by_all_with_all(rows: list[tuple]) -> dict[tuple[str, datetime], float]:
     return found
 
 
-def test_pairs_are_those_of_comparing_all_with_all_and_a_stream_finds_them_too(spark: "SparkSession", tmp_path: Path) -> None:
+def test_pairs_are_those_of_comparing_all_with_all_and_a_stream_finds_them_too(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
     rows = fleet()
     events = spark.createDataFrame(rows, EVENT)
-    found = {(row["track"], row["time"].replace(tzinfo=UTC)): row["distance_m"] for row in pairs(events, STEP).collect()}
+    found = {
+        (row["track"], row["time"].replace(tzinfo=UTC)): row["distance_m"] for row in pairs(events, STEP).collect()
+    }
     expected = by_all_with_all(rows)
     assert len(expected) > 200
     assert set(found) == set(expected)
@@ -91,8 +92,16 @@ def test_pairs_are_those_of_comparing_all_with_all_and_a_stream_finds_them_too(s
 def crossing(spark: "SparkSession") -> "DataFrame":
     """At the equator a goes east along it from -400 m, b goes north across it 60 s later, both 5 m/s."""
     per_m = 1 / 111_319.49
-    rows = [("a", at(0), -400 * per_m, 0.0, 9.7), ("a", at(60), -100 * per_m, 0.0, 9.7), ("a", at(120), 200 * per_m, 0.0, 9.7)]
-    rows += [("b", at(0), 0.0, -600 / 110_574, 9.7), ("b", at(60), 0.0, -300 / 110_574, 9.7), ("b", at(120), 0.0, 0.0, 9.7)]
+    rows = [
+        ("a", at(0), -400 * per_m, 0.0, 9.7),
+        ("a", at(60), -100 * per_m, 0.0, 9.7),
+        ("a", at(120), 200 * per_m, 0.0, 9.7),
+    ]
+    rows += [
+        ("b", at(0), 0.0, -600 / 110_574, 9.7),
+        ("b", at(60), 0.0, -300 / 110_574, 9.7),
+        ("b", at(120), 0.0, 0.0, 9.7),
+    ]
     return spark.createDataFrame(rows, EVENT)
 
 

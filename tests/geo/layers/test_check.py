@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import shapely
 
-from geo.errors import GeometryError, GeoError, LayerReadError, ReferenceSystemError
+from geo.errors import GeoError, GeometryError, LayerReadError, ReferenceSystemError
 from geo.layers.check import check_features
 from geo.layers.spec import LayerSpec
 
@@ -31,7 +31,9 @@ def refusal(raw: gpd.GeoDataFrame, spec: LayerSpec, kind: type[GeoError]) -> str
 
 
 def test_a_layer_without_a_reference_system_is_refused() -> None:
-    assert "does not say its coordinate reference system" in refusal(table([SQUARE], None), spec_of(), ReferenceSystemError)
+    assert "does not say its coordinate reference system" in refusal(
+        table([SQUARE], None), spec_of(), ReferenceSystemError
+    )
 
 
 def test_the_declaration_may_say_the_reference_system() -> None:

@@ -64,7 +64,9 @@ ADVERSARIAL = st.one_of(
 
 @given(st.lists(ADVERSARIAL, min_size=1, max_size=60))
 @settings(max_examples=60, deadline=None)
-def test_membership_is_what_shapely_says_everywhere_on_earth(tmp_path_factory: pytest.TempPathFactory, points: list) -> None:
+def test_membership_is_what_shapely_says_everywhere_on_earth(
+    tmp_path_factory: pytest.TempPathFactory, points: list
+) -> None:
     index = world(tmp_path_factory)
     shapes = gpd.read_parquet(index._file).geometry.to_numpy()
     asked = np.array(points)

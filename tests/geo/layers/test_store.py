@@ -80,4 +80,8 @@ def test_the_real_layers_load_with_their_known_sizes(tmp_path: Path, shared_data
     assert ports.report.features == 3768
     assert anchorages.report.features + anchorages.report.off_earth == 60_410
     assert coast.report.vertices > 60_000
-    assert land.index.answer(np.array([2.35, -30.0, 0.0]), np.array([48.85, 40.0, -85.0])).inside.tolist() == [True, False, True]
+    assert land.index.answer(np.array([2.35, -30.0, 0.0]), np.array([48.85, 40.0, -85.0])).inside.tolist() == [
+        True,
+        False,
+        True,
+    ]

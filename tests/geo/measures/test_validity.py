@@ -9,7 +9,9 @@ from geo.measures.validity import build_records, holding
 RECORD = st.tuples(st.integers(0, 2), st.integers(0, 20), st.integers(1, 10))
 
 
-@given(st.lists(RECORD, max_size=20), st.lists(st.tuples(st.integers(-1, 2), st.integers(-2, 32)), min_size=1, max_size=30))
+@given(
+    st.lists(RECORD, max_size=20), st.lists(st.tuples(st.integers(-1, 2), st.integers(-2, 32)), min_size=1, max_size=30)
+)
 @settings(max_examples=200, deadline=None)
 def test_of_the_records_in_force_the_last_begun_holds(records: list, asked: list) -> None:
     table = np.array([(cell, begin, begin + length) for cell, begin, length in records], np.int64).reshape(-1, 3)
