@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 import geopandas as gpd
 import numpy as np
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from geo.attributes import POSITION
@@ -44,6 +44,11 @@ def enrich_by_joins(events: DataFrame, layers: list[tuple[Layer, JoinStrategy]])
     return events.join(answers, same, "left").drop("__lon", "__lat")
 
 
+def without_auto_broadcast(spark: SparkSession) -> None:
+    """Let Sedona partition small layers too, when that is asked for; joins with a broadcast hint stay as they are."""
+    spark.conf.set("sedona.join.autoBroadcastJoinThreshold", "-1")
+
+
 def _derived() -> dict[str, Column]:
     """The position's cell and its place in space."""
     x, y, z = place_in_space(F, F.col("lon"), F.col("lat"))
@@ -66,6 +71,8 @@ def _occupied(places: DataFrame) -> Cells:
 
 def _with_layer(places: DataFrame, cells: Cells, layer: Layer, strategy: JoinStrategy) -> DataFrame:
     spark = places.sparkSession
+    if strategy == "partitioned":
+        without_auto_broadcast(spark)
     shapes = gpd.read_parquet(layer.folder / FEATURES_FILE, columns=["geometry"]).geometry.to_numpy()
     zoned = bool(layer.index.arrays.zones.feature.size)
     measured = layer.spec.distance or not zoned or bool(layer.index.arrays.radius_m.any())

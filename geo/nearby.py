@@ -18,7 +18,7 @@ from pyspark.sql.pandas.functions import pandas_udf
 from geo.attributes import POSITION, check_position
 from geo.cells import PIECE_FIELDS
 from geo.errors import AttributeClashError, StrategyError
-from geo.joins import metres_to, position_shape, rank_piece
+from geo.joins import metres_to, position_shape, rank_piece, without_auto_broadcast
 from geo.layers import Layer, open_index
 from geo.layers.index import FEATURES_FILE
 from geo.measures.spheroid import place_in_space
@@ -79,6 +79,8 @@ def near_lists(folder: str, lon: np.ndarray, lat: np.ndarray, radius_m: float) -
 
 def _by_join(events: DataFrame, layer: Layer, radius_m: float, column: str, strategy: NearStrategy) -> DataFrame:
     spark = events.sparkSession
+    if strategy == "partitioned":
+        without_auto_broadcast(spark)
     boxes = spark.createDataFrame(_boxes(layer, radius_m)).withColumn(
         "__box", F.expr("ST_PolygonFromEnvelope(west, south, east, north)")
     )
