@@ -1,6 +1,6 @@
 """The columns that all parts agree on: canonical positions, and the rows that a job set aside with a reason."""
 
-from pyspark.sql import types as T
+from pyspark.sql import types as T  # noqa: N812
 
 POSITION_COLUMNS: dict[str, T.DataType] = {
     "track": T.StringType(),
@@ -26,7 +26,7 @@ POSITION_COLUMNS: dict[str, T.DataType] = {
     "accelerating": T.BooleanType(),
     "ice": T.BooleanType(),
 }
-"""Name and type of every canonical column; units are in the names, `fuel_level` is 0..1, `turn_rate` degrees a minute."""
+"""Name and type of every canonical column; `fuel_level` is 0..1, `turn_rate` in degrees a minute, angles 0..360."""
 
 POSITION_SCHEMA = T.StructType([T.StructField(name, kind) for name, kind in POSITION_COLUMNS.items()])
 

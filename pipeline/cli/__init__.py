@@ -10,6 +10,7 @@ from pipeline.errors import PipelineError
 
 COMMANDS = {
     "demo": "The main job on simulated data, with embedded defaults.",
+    "ingest": "Read a feed into canonical positions, laid out by track; nothing is lost.",
     "enrich": "Add what layers say of each position: zones, nearest features, distances.",
     "recognise": "Find the patterns of a catalog in any table of events.",
     "catalog": "The catalog of patterns: list, show, check, draw, import.",

@@ -6,31 +6,38 @@ derived and written. Nothing is put into place before the rows written add up to
 
 import shutil
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from functools import reduce
 from pathlib import Path
 
+import pyarrow.parquet
 from py4j.protocol import Py4JJavaError
 from pyspark import StorageLevel
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 from pipeline.errors import BalanceError, InputError
 from pipeline.progress import SILENT, Progress
+from pipeline.quality.measure import measure_events, measure_rows
+from pipeline.quality.report import write_quality
 from pipeline.schemas import DERIVED_COLUMNS
 from pipeline.sinks.ledger import Ledger, read_ledger
 from pipeline.sinks.output_folder import replaced
 from pipeline.sinks.set_aside import aside_rows, read_aside, write_aside
 from pipeline.sources.feed import Feed
-from pipeline.sources.reading import read_messages
+from pipeline.sources.kafka import SCHEME, Topic, parse_topic
+from pipeline.sources.reading import Reading, read_messages, read_topic_messages
 from pipeline.sources.repairs import REPAIRS, has_repair
+from pipeline.sources.static_data import fill_static, read_static, static_messages
 from pipeline.sources.storage import SourceFile, fingerprint, is_sound, list_files
 from pipeline.stages.clean import clean, position_columns
 from pipeline.stages.derive import DeriveOptions, derive
-from pipeline.stages.layout import by_track, files_for, read_layout, write_layout
+from pipeline.stages.layout import by_track, files_for, read_layout, rows_in, write_layout
 from pipeline.stages.policy import Policy
 from pipeline.stages.tracks import came_late, settle
 
@@ -49,6 +56,7 @@ class IngestOrder:
     policy: Policy
     now: datetime
     append: bool = False
+    static: Path | None = None
 
     @property
     def options(self) -> DeriveOptions:
@@ -104,60 +112,78 @@ def ingest(spark: SparkSession, order: IngestOrder, progress: Progress = SILENT)
     """Ingest what `order` says; its folder holds the result when this returns, and is as it was if it fails."""
     began = time.monotonic()
     ledger = read_ledger(order.out) if order.append else Ledger()
-    files = list_files(spark, order.inputs)
+    topics = [parse_topic(address) for address in order.inputs if address.startswith(SCHEME)]
+    files = list_files(spark, [path for path in order.inputs if not path.startswith(SCHEME)])
     with progress.step(f"looking at {len(files)} files"):
         prints = {file: fingerprint(spark, file) for file in files}
     fresh = [file for file in files if not ledger.knows(prints[file])]
-    if not fresh and order.append:
+    if not fresh and not topics and order.append:
         return replace(_nothing(order, files), seconds=round(time.monotonic() - began, 3))
     with _staging_folder(order.out) as folder:
-        with progress.step(f"reading {len(fresh)} files as {order.feed.name}"):
-            staged = _stage(spark, order, fresh, folder)
-        result = _write(spark, order, staged, folder, progress)
+        with progress.step(f"reading {len(fresh) + len(topics)} inputs as {order.feed.name}"):
+            staged = _stage(spark, order, fresh, topics, folder)
+        written = _write(spark, order, staged, folder, progress)
+        result = replace(
+            written,
+            files_read=(*(file.name for file in fresh), *(topic.name for topic in topics)),
+            files_skipped=tuple(file.name for file in files if file not in fresh),
+        )
+        with progress.step("measuring the quality"):
+            after = measure_events(spark, order.out / "events")
+            write_quality(order.out, asdict(result), measure_rows(staged.rows), after)
     ledger.with_files(order.feed.name, {file.name: prints[file] for file in fresh}, order.now).write(order.out)
-    return replace(
-        result,
-        files_read=tuple(file.name for file in fresh),
-        files_skipped=tuple(file.name for file in files if file not in fresh),
-        seconds=round(time.monotonic() - began, 3),
-    )
+    return replace(result, seconds=round(time.monotonic() - began, 3))
 
 
-def _stage(spark: SparkSession, order: IngestOrder, files: list[SourceFile], folder: Path) -> Staged:
+def _stage(
+    spark: SparkSession, order: IngestOrder, files: list[SourceFile], topics: list[Topic], folder: Path
+) -> Staged:
     """Read and judge every row; where a file turns out to be damaged, again, as far as it goes."""
     try:
-        return _read_and_judge(spark, order, files, folder / "messages", ())
+        readings = [read_topic_messages(spark, order.feed, topic) for topic in topics]
+        return _judge(spark, order, readings + _read_files(spark, order, files), folder / "messages")
     except (PySparkException, Py4JJavaError) as error:
         truncated = tuple(file.name for file in files if not is_sound(spark, file))
         if not truncated:
             msg = f"{', '.join(order.inputs)}: reading failed ({_first_line(error)}). Check the files and --from."
             raise InputError(msg) from error
-    return _read_and_judge(spark, order, files, folder / "readable", truncated)
+    return _judge(spark, order, _read_files(spark, order, files, tolerant=True), folder / "readable", truncated)
 
 
-def _read_and_judge(
-    spark: SparkSession, order: IngestOrder, files: list[SourceFile], folder: Path, truncated: tuple[str, ...]
+def _read_files(
+    spark: SparkSession, order: IngestOrder, files: list[SourceFile], tolerant: bool = False
+) -> list[Reading]:
+    received = order.policy.received_at
+    starts_us = round(received.timestamp() * 1_000_000) if received else None
+    return [read_messages(spark, order.feed, files, tolerant, starts_us)] if files else []
+
+
+def _judge(
+    spark: SparkSession, order: IngestOrder, readings: list[Reading], folder: Path, truncated: tuple[str, ...] = ()
 ) -> Staged:
-    reading = read_messages(spark, order.feed, files, tolerant=bool(truncated))
-    judged = clean(reading.messages, order.policy, order.feed.domain, order.now)
+    messages = reduce(lambda one, other: one.unionByName(other), (reading.messages for reading in readings))
+    judged = clean(messages, order.policy, order.feed.domain, order.now)
     judged.write.option("compression", "zstd").parquet(str(folder))
     for name in truncated:
         mark = spark.createDataFrame([(name, "truncated_file")], "source string, reason string")
         mark.write.mode("append").parquet(str(folder))
     rows = spark.read.schema(judged.schema).parquet(str(folder))
-    return Staged(rows, reading.rows_in() + len(truncated), reading.strangers, truncated)
+    strange = tuple(name for reading in readings for name in reading.strangers)
+    return Staged(rows, sum(reading.rows_in() for reading in readings) + len(truncated), strange, truncated)
 
 
 def _write(spark: SparkSession, order: IngestOrder, staged: Staged, folder: Path, progress: Progress) -> IngestResult:
     stored = _stored_positions(spark, order)
-    stored_rows = stored.count() if stored else 0
-    positions = _all_positions(staged.rows, stored)
-    before = read_layout(order.out / "events") if stored else None
+    stored_rows = stored.count() if stored is not None else 0
+    positions = _all_positions(_fresh_positions(spark, order, staged.rows), stored)
+    before = read_layout(order.out / "events") if stored is not None else None
     counts = _count(staged.rows)
-    files = files_for(counts.positions + stored_rows, spark.sparkContext.defaultParallelism, before and before.files)
+    files = files_for(
+        counts.positions + stored_rows, spark.sparkContext.defaultParallelism, before.files if before else None
+    )
     with progress.step("finding repeats and spikes"):
         out_of_order = _find_late(positions, order, files, folder / "late")
-    late = spark.read.parquet(str(folder / "late"))
+    late = spark.read.parquet(str(folder / "late")) if _holds_rows(folder / "late") else None
     with (
         replaced(order.out / "events") as events_folder,
         replaced(order.out / "rejected") as rejected_folder,
@@ -166,8 +192,12 @@ def _write(spark: SparkSession, order: IngestOrder, staged: Staged, folder: Path
         with progress.step(f"writing {counts.positions:,} positions by track into {files} files"):
             layout = write_layout(_events(positions, order, files), events_folder, files)
         with progress.step("writing what was set aside"):
-            rejected = write_aside(aside_rows(staged.rows, late, "rejected"), rejected_folder, _former(spark, order, "rejected"))
-            duplicates = write_aside(aside_rows(staged.rows, late, "duplicates"), duplicates_folder, _former(spark, order, "duplicates"))
+            rejected = write_aside(
+                aside_rows(staged.rows, late, "rejected"), rejected_folder, _former(spark, order, "rejected")
+            )
+            duplicates = write_aside(
+                aside_rows(staged.rows, late, "duplicates"), duplicates_folder, _former(spark, order, "duplicates")
+            )
         result = IngestResult(
             feed=order.feed.name,
             rows_in=staged.rows_in,
@@ -176,7 +206,7 @@ def _write(spark: SparkSession, order: IngestOrder, staged: Staged, folder: Path
             duplicates=sum(duplicates.values()),
             reasons=rejected,
             duplicate_kinds=duplicates,
-            repairs=counts.repairs,
+            repairs=_with_late_repairs(counts.repairs, folder / "late"),
             out_of_order=out_of_order,
             rows_stored=layout.rows,
             tracks=layout.tracks,
@@ -209,9 +239,18 @@ def _stored_positions(spark: SparkSession, order: IngestOrder) -> DataFrame | No
     return stored
 
 
-def _all_positions(staged: DataFrame, stored: DataFrame | None) -> DataFrame:
-    fresh = staged.filter(F.col("reason").isNull()).withColumn("offset", F.col("line")).select(*position_columns(staged))
-    fresh = fresh.withColumn("age", F.lit(1))
+def _fresh_positions(spark: SparkSession, order: IngestOrder, judged: DataFrame) -> DataFrame:
+    """The rows that are positions, completed with the static data that the feed or a file has for them."""
+    rows = judged.filter(F.col("reason").isNull()).withColumn("offset", F.col("line"))
+    positions = rows.select(*position_columns(judged))
+    if order.feed.carrier == "nmea":
+        positions = fill_static(positions, static_messages(judged))
+    if order.static:
+        positions = fill_static(positions, read_static(spark, order.static))
+    return positions.withColumn("age", F.lit(1))
+
+
+def _all_positions(fresh: DataFrame, stored: DataFrame | None) -> DataFrame:
     if stored is None:
         return fresh
     known = dict(stored.dtypes)
@@ -220,16 +259,28 @@ def _all_positions(staged: DataFrame, stored: DataFrame | None) -> DataFrame:
 
 
 def _find_late(positions: DataFrame, order: IngestOrder, files: int, folder: Path) -> int:
-    """Write which rows do not stay in their tracks, and why; the number of rows that came out of order comes back."""
+    """Write which rows leave their tracks or were mended in them; how many came out of order comes back."""
     narrow = by_track(positions.select(*NARROW_COLUMNS), files).persist(StorageLevel.MEMORY_AND_DISK)
     try:
         settled = settle(narrow, order.policy, order.options)
+        mended = settled.mended.withColumn("late_reason", F.lit("swapped_coordinates"))
+        found = ((settled.repeated, "duplicates"), (settled.rejected, "rejected"), (mended, "repairs"))
         key = ("source", F.col("offset").alias("line"), F.col("late_reason").alias("reason"))
-        repeated = settled.repeated.select(*key, F.lit("duplicates").alias("kind"))
-        repeated.unionByName(settled.rejected.select(*key, F.lit("rejected").alias("kind"))).write.parquet(str(folder))
+        parts = (rows.select(*key, F.lit(kind).alias("kind")) for rows, kind in found)
+        reduce(lambda one, other: one.unionByName(other), parts).coalesce(1).write.parquet(str(folder))
         return narrow.filter("age = 1").select(came_late().alias("late")).filter("late").count()
     finally:
         narrow.unpersist()
+
+
+def _holds_rows(folder: Path) -> bool:
+    return any(rows_in(part) for part in folder.glob("*.parquet"))
+
+
+def _with_late_repairs(repairs: dict[str, int], folder: Path) -> dict[str, int]:
+    """`repairs` and those that were made when the neighbours were known."""
+    late = pyarrow.parquet.read_table(folder, filters=[("kind", "=", "repairs")], columns=["reason"])
+    return dict(Counter(repairs) + Counter(late.column("reason").to_pylist()))
 
 
 def _events(positions: DataFrame, order: IngestOrder, files: int) -> DataFrame:

@@ -1,7 +1,7 @@
 """The code tables of AIS: ship types, navigational status, and what an MMSI says about its bearer."""
 
 from pyspark.sql import Column
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 VESSEL_TYPES = {
     **dict.fromkeys(range(20, 30), "wing_in_ground"),
@@ -112,7 +112,7 @@ def named_code(text: Column, table: dict[str, int] | dict[str, str]) -> Column:
 
 
 def station_of(mmsi: Column) -> Column:
-    """What bears this MMSI when it is not a ship, as a reason code; null for a ship's MMSI (2xx to 7xx, nine digits)."""
+    """What bears this MMSI when it is no ship, as a reason code; null for a ship's (nine digits, the first 2 to 7)."""
     return (
         F.when(mmsi.isin(*DEFAULT_MMSI), "default_id")
         .when(mmsi.between(200_000_000, 799_999_999), None)

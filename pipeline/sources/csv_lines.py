@@ -1,7 +1,7 @@
 """CSV: each line parsed in the JVM by the header of its file; a line that does not fit keeps its text and its fault."""
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 from pipeline.sources.feed import Feed, as_messages
 
@@ -29,7 +29,7 @@ def delimiter_of(feed: Feed, header: str) -> str | None:
 
 def parse_csv(lines: DataFrame, feed: Feed, header: str, delimiter: str) -> DataFrame:
     """Messages from `lines` (raw, source, line, recoded), none of which is the header of its file."""
-    fields = fields_of(header, delimiter)
+    fields = fields_of(header, delimiter) + ([""] if feed.trailing_delimiter else [])
     schema = ", ".join(f"c{place} string" for place in range(len(fields))) + ", misfit string"
     options = {"sep": delimiter, "escape": '"', "columnNameOfCorruptRecord": "misfit"}
     readable = F.when(F.length("raw") <= LONGEST_LINE_CHARACTERS, F.col("raw"))

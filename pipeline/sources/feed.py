@@ -5,12 +5,12 @@ text could not be read, the canonical columns as the feed has them (nothing clea
 Adapters see columns, not files, so one adapter serves a batch and a stream.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 from pipeline.schemas import POSITION_COLUMNS
 from pipeline.sources.repairs import mark_repairs
@@ -38,19 +38,21 @@ class Feed:
     """Each a field the feed must have, by any of its names."""
     header: str = ""
     """The header of a CSV stream, where no first line can be looked at."""
+    headless: bool = False
+    """Whether the files have no header line of their own."""
     delimiter: str = ","
+    trailing_delimiter: bool = False
+    """Whether lines end with a delimiter that the header does not have."""
     json_schema: str = ""
     """The fields of a JSON message, as a Spark DDL schema; all of them text unless nested."""
     json_list: str = ""
     """Where the messages are when a whole document holds them, e.g. `$.features`."""
-    static_columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """What a second file of static data may hold: canonical column to the names it goes by."""
     keep_rest: bool = False
     """Whether fields that no column uses pass through under their own names."""
 
 
-def as_messages(rows: DataFrame, columns: dict[str, Column]) -> DataFrame:
-    """`rows` (with source, line, raw, recoded, fault) as messages: `columns`, typed, and nulls where the feed is silent."""
+def as_messages(rows: DataFrame, columns: dict[str, Column], source: str = "source", line: str = "line") -> DataFrame:
+    """`rows` (raw, recoded, fault and their origin) as messages: `columns`, typed; null where the feed is silent."""
     repairs = {name.removeprefix("repair_"): made for name, made in columns.items() if name.startswith("repair_")}
     repairs["encoding"] = F.col("recoded")
     canonical = [
@@ -64,8 +66,8 @@ def as_messages(rows: DataFrame, columns: dict[str, Column]) -> DataFrame:
         if name not in POSITION_COLUMNS and name != "station" and not name.startswith("repair_")
     ]
     return rows.select(
-        "source",
-        "line",
+        F.col(source).alias("source"),
+        F.col(line).alias("line"),
         "raw",
         "fault",
         columns.get("station", F.lit(None)).cast("string").alias("station"),

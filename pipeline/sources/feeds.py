@@ -1,14 +1,53 @@
 """The table of adapters: every feed by its name."""
 
 from difflib import get_close_matches
+from pathlib import Path
 
 from pipeline.errors import InputError
-from pipeline.sources import marine_cadastre
+from pipeline.sources import brest, canonical, danish, digitraffic, gtfs_realtime, marine_cadastre, nmea, traccar
 from pipeline.sources.feed import Feed
+from pipeline.sources.mapped import read_mapping
 
-FEEDS: dict[str, Feed] = {feed.name: feed for feed in (marine_cadastre.FEED,)}
+FEEDS: dict[str, Feed] = {
+    feed.name: feed
+    for feed in (
+        marine_cadastre.FEED,
+        danish.FEED,
+        brest.FEED,
+        digitraffic.FEED,
+        nmea.FEED,
+        traccar.FEED,
+        gtfs_realtime.FEED,
+        canonical.PARQUET,
+        canonical.JSON,
+    )
+}
 MAPPED = "mapped"
-ALIASES = {"marine_cadastre": "noaa", "marinecadastre": "noaa", "csv": MAPPED, "gtfs": "gtfs_realtime"}
+"""The one name that is no adapter of its own: a mapping file makes it one."""
+ALIASES = {
+    "marine_cadastre": "noaa",
+    "marinecadastre": "noaa",
+    "dma": "danish",
+    "nari": "brest",
+    "ais": "nmea",
+    "gtfs": "gtfs_realtime",
+    "parquet": "canonical",
+    "json": "kafka_json",
+    "kafka": "kafka_json",
+}
+
+
+def choose_feed(name: str | None, mapping: Path | None) -> Feed:
+    """The adapter that --from and --mapping name together."""
+    if mapping:
+        if name and name not in (MAPPED, "csv", "json", "parquet"):
+            msg = f"--from {name}: takes no --mapping. Leave one of them out, or use --from {MAPPED}."
+            raise InputError(msg)
+        return read_mapping(mapping)
+    if not name or name == MAPPED:
+        msg = f"--from {MAPPED}: needs a --mapping FILE that says which column is what. See docs/feeds.md."
+        raise InputError(msg)
+    return find_feed(name)
 
 
 def find_feed(name: str) -> Feed:
@@ -16,9 +55,8 @@ def find_feed(name: str) -> Feed:
     plain = name.lower().replace("-", "_")
     feed = FEEDS.get(ALIASES.get(plain, plain))
     if feed is None:
-        known = [*FEEDS, MAPPED]
-        near = get_close_matches(plain, [*known, *ALIASES], n=1)
+        near = get_close_matches(plain, [*FEEDS, MAPPED, *ALIASES], n=1)
         hint = f"Did you mean '{near[0]}'? " if near else ""
-        msg = f"--from {name}: unknown feed. {hint}Known feeds: {', '.join(known)}."
+        msg = f"--from {name}: unknown feed. {hint}Known feeds: {', '.join([*FEEDS, MAPPED])}."
         raise InputError(msg)
     return feed

@@ -1,9 +1,7 @@
 """Text to values: numbers, times and units as feeds write them. Every function is a Column expression; none raises."""
 
 from pyspark.sql import Column
-from pyspark.sql import functions as F
-
-LARGEST = 1.7e308
+from pyspark.sql import functions as F  # noqa: N812
 
 UNIT_FACTORS: dict[str, dict[str, float]] = {
     "speed_kn": {"kn": 1.0, "m/s": 3600 / 1852, "km/h": 1 / 1.852, "mph": 1.609344 / 1.852, "0.1 kn": 0.1},
@@ -20,9 +18,8 @@ SHORTEST_TIME_TEXT = len("2022-01-03 0:00")
 
 
 def number(text: Column) -> Column:
-    """The number that `text` spells, or null; NaN and infinity are no numbers here."""
-    value = text.try_cast("double")
-    return F.when((value >= -LARGEST) & (value <= LARGEST), value)
+    """The number that `text` spells, or null; NaN is no number here."""
+    return F.nanvl(text.try_cast("double"), F.lit(None).cast("double"))
 
 
 def whole(text: Column) -> Column:

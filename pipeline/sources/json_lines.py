@@ -3,7 +3,7 @@
 import json
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 from pipeline.sources.csv_lines import LONGEST_LINE_CHARACTERS
 from pipeline.sources.feed import Feed, as_messages

@@ -4,10 +4,10 @@ A line is `raw` (its text), `source` (the file's name) and `line` (counted from 
 Latin-1, which has a letter for every byte, and marked in `recoded`.
 """
 
-from itertools import pairwise
+from itertools import groupby
 
 from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 from pipeline.sources.storage import SourceFile, escaped
 
@@ -16,7 +16,7 @@ LINE_COLUMNS = ("raw", "source", "line", "recoded")
 
 def read_lines(spark: SparkSession, files: list[SourceFile], tolerant: bool = False) -> DataFrame:
     """Every line of `files`; `tolerant` reads a damaged file as far as it goes."""
-    text = _with_places(spark.read.option("ignoreCorruptFiles", str(tolerant).lower()), files)
+    text = _with_places(spark, files, tolerant)
     if len(files) == 1 and not files[0].may_be_split:
         return _as_lines(text.withColumn("line", F.col("place") + 1))
     blocks = spark.createDataFrame(_first_lines(text), "file string, block long, first_place long, first_line long")
@@ -36,22 +36,22 @@ def read_lines_in_order(spark: SparkSession, files: list[SourceFile], tolerant: 
 
 
 def stream_lines(spark: SparkSession, directory: str) -> DataFrame:
-    """The lines of files that arrive in `directory`; `line` orders the lines of one micro-batch, no more."""
+    """The lines of files that arrive in `directory`; a stream does not number them, so `line` is null."""
     text = spark.readStream.text(directory)
     places = text.select("value", F.col("_metadata.file_path").alias("file"))
-    return _as_lines(places.withColumn("line", F.monotonically_increasing_id() + 1))
+    return _as_lines(places.withColumn("line", F.lit(None)))
 
 
 def read_documents(spark: SparkSession, files: list[SourceFile], tolerant: bool = False) -> DataFrame:
     """Each file as one text, for formats whose messages span lines."""
-    reader = spark.read.option("wholetext", "true").option("ignoreCorruptFiles", str(tolerant).lower())
-    text = reader.text([escaped(file.path) for file in files])
+    reader = spark.read.option("ignoreCorruptFiles", str(tolerant).lower())
+    text = reader.text([escaped(file.path) for file in files], wholetext=True)
     return _as_lines(text.select("value", F.col("_metadata.file_path").alias("file"), F.lit(1).alias("line")))
 
 
-def _with_places(reader: "DataFrame | object", files: list[SourceFile]) -> DataFrame:
-    text: DataFrame = reader.text([escaped(file.path) for file in files])  # type: ignore[attr-defined]
-    return text.select(
+def _with_places(spark: SparkSession, files: list[SourceFile], tolerant: bool) -> DataFrame:
+    reader = spark.read.option("ignoreCorruptFiles", str(tolerant).lower())
+    return reader.text([escaped(file.path) for file in files]).select(
         "value",
         F.col("_metadata.file_path").alias("file"),
         F.col("_metadata.file_block_start").alias("block"),
@@ -63,26 +63,26 @@ def _first_lines(text: DataFrame) -> list[tuple[str, int, int, int]]:
     """For each block of each file: the place of its first line in the scan, and the number of that line in the file."""
     blocks = text.groupBy("file", "block").agg(F.min("place"), F.count("*")).orderBy("file", "block").collect()
     numbered: list[tuple[str, int, int, int]] = []
-    next_line = 1
-    for before, block in pairwise([None, *blocks]):
-        if before is None or before["file"] != block["file"]:
-            next_line = 1
-        numbered.append((block["file"], block["block"], block[2], next_line))
-        next_line += block[3]
+    for _, of_file in groupby(blocks, key=lambda block: str(block["file"])):
+        next_line = 1
+        for file, block, place, lines in of_file:
+            numbered.append((file, block, place, next_line))
+            next_line += lines
     return numbered
 
 
 def _as_lines(text: DataFrame) -> DataFrame:
-    valid = F.expr("is_valid_utf8(value)")
+    valid = F.is_valid_utf8("value")
     readable = F.when(valid, F.col("value")).otherwise(F.decode(F.col("value").cast("binary"), "ISO-8859-1"))
     return text.select(
         readable.alias("raw"),
-        _plain_name(F.col("file")).alias("source"),
+        plain_name(F.col("file")).alias("source"),
         F.col("line").cast("long").alias("line"),
         (~valid).alias("recoded"),
     )
 
 
-def _plain_name(uri: Column) -> Column:
+def plain_name(uri: Column) -> Column:
+    """A local path without its scheme; any other address as it is."""
     local = F.url_decode(F.replace(F.regexp_replace(uri, "^file:(//)?", ""), F.lit("+"), F.lit("%2B")))
     return F.when(uri.startswith("file:"), local).otherwise(uri)

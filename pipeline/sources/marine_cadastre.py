@@ -1,7 +1,7 @@
-"""MarineCadastre CSV, the US coast guard's AIS as NOAA publishes it: times without a zone are UTC, types may have four digits."""
+"""MarineCadastre CSV, US AIS as NOAA publishes it: times without a zone are UTC, types may have four digits."""
 
 from pyspark.sql import Column
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 from pipeline.sources.codes import US_VESSEL_TYPES, looked_up
 from pipeline.sources.feed import Cells, Feed

@@ -1,17 +1,22 @@
-"""From files to messages: which file is read how, and what becomes of a file that is not of the feed."""
+"""From inputs to messages: which file is read how, and what becomes of a file that is not of the feed."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import reduce
 
 from pyspark.sql import DataFrame, Observation, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 from pipeline.errors import InputError
-from pipeline.sources.csv_lines import delimiter_of, fields_of, parse_csv
+from pipeline.sources import gtfs_realtime, nmea
+from pipeline.sources.csv_lines import delimiter_of, fits, parse_csv
 from pipeline.sources.feed import Feed, as_messages
+from pipeline.sources.feeds import FEEDS
 from pipeline.sources.json_lines import explode_documents, is_document, looks_like_json, parse_json
-from pipeline.sources.lines import read_documents, read_lines
+from pipeline.sources.kafka import Topic, read_topic
+from pipeline.sources.lines import read_documents, read_lines, read_lines_in_order
 from pipeline.sources.storage import SourceFile, first_line
+from pipeline.sources.tables import PARQUET_MAGIC, lacking, parse_table, read_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,52 +32,152 @@ class Reading:
         return sum(int(count.get["rows"]) for count in self.counts)
 
 
-def read_messages(spark: SparkSession, feed: Feed, files: list[SourceFile], tolerant: bool = False) -> Reading:
-    """Every row of `files` as a message of `feed`; `tolerant` reads a damaged file as far as it goes."""
-    counts: list[Observation] = []
+@dataclass(slots=True)
+class _Counting:
+    """Puts a counter where rows enter, before anything can happen to them."""
 
-    def counted(rows: DataFrame) -> DataFrame:
+    counts: list[Observation] = field(default_factory=list)
+
+    def __call__(self, rows: DataFrame) -> DataFrame:
         count = Observation()
-        counts.append(count)
+        self.counts.append(count)
         return rows.observe(count, F.count(F.lit(1)).alias("rows"))
 
-    firsts = {file: first_line(spark, file) for file in files}
-    parts, strangers = _parts(spark, feed, firsts, tolerant, counted)
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What the readers of all carriers are told."""
+
+    spark: SparkSession
+    feed: Feed
+    firsts: dict[SourceFile, str]
+    tolerant: bool
+    starts_us: int | None
+    counting: _Counting
+
+
+def read_messages(
+    spark: SparkSession, feed: Feed, files: list[SourceFile], tolerant: bool = False, starts_us: int | None = None
+) -> Reading:
+    """Every row of `files` as a message of `feed`; `tolerant` reads a damaged file as far as it goes."""
+    counting = _Counting()
+    task = _Task(spark, feed, {file: first_line(spark, file) for file in files}, tolerant, starts_us, counting)
+    parts, strangers = _READERS[feed.carrier](task)
     if strangers and not parts:
-        _refuse(feed, strangers[0], firsts[strangers[0]])
+        raise InputError(_refusal(feed, strangers[0], task.firsts[strangers[0]]))
     if strangers:
-        lines = counted(read_lines(spark, strangers, tolerant)).withColumn("fault", F.lit("wrong_format"))
+        lines = counting(read_lines(spark, strangers, tolerant)).withColumn("fault", F.lit("wrong_format"))
         parts.append(as_messages(lines, {}))
     messages = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
-    return Reading(messages, tuple(counts), tuple(file.name for file in strangers))
+    return Reading(messages, tuple(counting.counts), tuple(file.name for file in strangers))
 
 
-def _parts(spark, feed, firsts, tolerant, counted):  # type: ignore[no-untyped-def]
-    if feed.carrier == "csv":
-        return _csv_parts(spark, feed, firsts, tolerant, counted)
-    raise NotImplementedError
+def read_topic_messages(spark: SparkSession, feed: Feed, topic: Topic) -> Reading:
+    """Everything that a Kafka topic holds now, as messages of `feed`."""
+    counting = _Counting()
+    messages = parse_lines(counting(read_topic(spark, topic)), feed)
+    return Reading(messages, tuple(counting.counts), ())
 
 
-def _csv_parts(spark, feed, firsts, tolerant, counted):  # type: ignore[no-untyped-def]
+def parse_lines(lines: DataFrame, feed: Feed) -> DataFrame:
+    """Messages from `lines` (raw, source, line, recoded) of a stream or topic, where there is no file to look at."""
+    match feed.carrier:
+        case "csv":
+            return parse_csv(lines, feed, feed.header, feed.delimiter)
+        case "json":
+            return parse_json(lines, feed)
+        case "nmea":
+            return nmea.decode_lines(lines)
+        case _:
+            msg = f"--from {feed.name}: comes in files, not in lines. Use a feed of lines: CSV, JSON or NMEA."
+            raise InputError(msg)
+
+
+_Parts = tuple[list[DataFrame], list[SourceFile]]
+
+
+def _csv_parts(task: _Task) -> _Parts:
+    feed = task.feed
     groups: dict[tuple[str, str], list[SourceFile]] = {}
     strangers: list[SourceFile] = []
-    for file, header in firsts.items():
+    for file, first in task.firsts.items():
+        header = feed.header if _is_headless(feed, first) else first
         delimiter = delimiter_of(feed, header) if header.strip() else feed.delimiter
         if delimiter is None:
             strangers.append(file)
         else:
             groups.setdefault((header, delimiter), []).append(file)
-    parts = [
-        parse_csv(counted(read_lines(spark, group, tolerant).filter("line > 1")), feed, header, delimiter)
-        for (header, delimiter), group in groups.items()
-    ]
+    parts = []
+    for (header, delimiter), group in groups.items():
+        lines = read_lines(task.spark, group, task.tolerant)
+        headless = all(_is_headless(feed, task.firsts[file]) for file in group)
+        rows = lines if headless else lines.filter("line > 1")
+        parts.append(parse_csv(task.counting(rows), feed, header, delimiter))
     return parts, strangers
 
 
-def _refuse(feed: Feed, file: SourceFile, header: str) -> None:
+def _is_headless(feed: Feed, first: str) -> bool:
+    """Whether the feed names its columns itself and the file does not begin with them."""
+    return feed.headless and not fits(feed, first, feed.delimiter)
+
+
+def _json_parts(task: _Task) -> _Parts:
+    strangers = [file for file, first in task.firsts.items() if first.strip() and not looks_like_json(first)]
+    documents = [file for file, first in task.firsts.items() if file not in strangers and is_document(first, task.feed)]
+    lines = [file for file in task.firsts if file not in strangers and file not in documents]
+    parts = []
+    if lines:
+        parts.append(parse_json(task.counting(read_lines(task.spark, lines, task.tolerant)), task.feed))
+    if documents:
+        whole = read_documents(task.spark, documents, task.tolerant)
+        parts.append(parse_json(task.counting(explode_documents(whole, task.feed)), task.feed))
+    return parts, strangers
+
+
+def _nmea_parts(task: _Task) -> _Parts:
+    files = list(task.firsts)
+    starts = {file.name: task.starts_us or file.modified_ms * 1_000 for file in files}
+    lines = task.counting(read_lines_in_order(task.spark, files, task.tolerant))
+    return [nmea.decode_lines(lines, starts)], []
+
+
+def _gtfs_parts(task: _Task) -> _Parts:
+    snapshots = gtfs_realtime.read_snapshots(task.spark, list(task.firsts))
+    return [task.counting(gtfs_realtime.decode_snapshots(snapshots))], []
+
+
+def _parquet_parts(task: _Task) -> _Parts:
+    strangers = [file for file, first in task.firsts.items() if not first.startswith(PARQUET_MAGIC)]
+    files = [file for file in task.firsts if file not in strangers]
+    if not files:
+        return [], strangers
+    table = read_table(task.spark, files)
+    absent = lacking(task.feed, table)
+    if absent:
+        msg = (
+            f"{files[0].name}: has no column {', '.join(absent)}; it has {', '.join(table.columns[:-2])[:200]}. "
+            "Name the columns in a --mapping."
+        )
+        raise InputError(msg)
+    return [parse_table(task.counting(table), task.feed)], strangers
+
+
+_READERS: dict[str, Callable[[_Task], _Parts]] = {
+    "csv": _csv_parts,
+    "json": _json_parts,
+    "nmea": _nmea_parts,
+    "gtfs": _gtfs_parts,
+    "parquet": _parquet_parts,
+}
+
+
+def _refusal(feed: Feed, file: SourceFile, first: str) -> str:
     wanted = ", ".join(names[0] for names in feed.required)
-    msg = (
-        f"{file.name}: not a file of the feed '{feed.name}': needs the columns {wanted}, but begins with "
-        f"'{header[:80]}'. Choose another --from."
+    fitting = [
+        other.name for other in FEEDS.values() if other.carrier == "csv" and delimiter_of(other, first) is not None
+    ]
+    hint = f"It looks like --from {fitting[0]}." if fitting else "Choose another --from, or write a --mapping."
+    return (
+        f"{file.name}: not a file of the feed '{feed.name}', which has {wanted}: it begins with "
+        f"'{first[:80].strip()}'. {hint}"
     )
-    raise InputError(msg)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import reduce
 
 from pyspark.sql import Column
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 REPAIRS = {
     "encoding": "text that is not UTF-8, read as Latin-1",

@@ -35,7 +35,7 @@ class SourceFile:
 
 
 def list_files(spark: SparkSession, inputs: Iterable[str]) -> list[SourceFile]:
-    """Every file that `inputs` (files, folders, globs) name, hidden ones left out; an input that names none is a fault."""
+    """Every file that `inputs` (files, folders, globs) name, hidden ones left out; one that names none is a fault."""
     files: dict[str, SourceFile] = {}
     for given in inputs:
         found = _expand(spark, given)
@@ -153,7 +153,7 @@ def _raw_stream(spark: SparkSession, file: SourceFile) -> Any:
 
 
 def _configuration(spark: SparkSession) -> Any:
-    return spark.sparkContext._jsc.hadoopConfiguration()  # type: ignore[union-attr]
+    return spark.sparkContext._jsc.hadoopConfiguration()
 
 
 def _reason(error: Py4JJavaError) -> str:

@@ -6,7 +6,7 @@ What needs the neighbours of a row (duplicates, spikes, jumps) is in `pipeline.s
 from datetime import datetime
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 from pipeline.schemas import ENGINE_STATES, POSITION_COLUMNS
 from pipeline.sources.codes import VESSEL_TYPES, looked_up, station_of

@@ -7,7 +7,7 @@ window functions, a stream from track state (`pipeline.stages.derive_stream`); t
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 from pipeline.schemas import DERIVED_COLUMNS
 
@@ -86,7 +86,7 @@ def haversine_m(lon: Column, lat: Column, to_lon: Column, to_lat: Column) -> Col
     chord = F.sin(half_lat) * F.sin(half_lat) + F.cos(F.radians(lat)) * F.cos(F.radians(to_lat)) * F.sin(
         half_lon
     ) * F.sin(half_lon)
-    return F.asin(F.sqrt(F.least(chord, F.lit(1.0)))) * (2 * EARTH_RADIUS_M)
+    return F.asin(F.sqrt(F.when(chord > 1, 1.0).otherwise(chord))) * (2 * EARTH_RADIUS_M)
 
 
 def wrapped_deg(angle: Column) -> Column:

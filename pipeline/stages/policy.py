@@ -16,7 +16,9 @@ class Policy(BaseModel):
     non_ships: Literal["reject", "keep"] = Field(
         "reject", description="Base stations, buoys, aircraft, beacons and MMSI that no ship can have."
     )
-    default_ids: Literal["reject", "keep"] = Field("reject", description="Identities as from the factory: 0, 123456789.")
+    default_ids: Literal["reject", "keep"] = Field(
+        "reject", description="Identities as from the factory: 0, 123456789."
+    )
     zero_position: Literal["reject", "keep"] = Field("reject", description="Positions at exactly 0, 0.")
     missing_position: Literal["reject", "keep"] = Field("reject", description="Messages that have no position at all.")
     same_time: Literal["drop", "keep"] = Field(
@@ -35,7 +37,9 @@ class Policy(BaseModel):
     min_jump_m: float = Field(
         1000.0, ge=0, description="A shorter step is no jump, however fast: clocks and antennas have their jitter."
     )
-    min_piece: int = Field(3, ge=1, description="Fewest positions of a piece between two jumps that jumps=reject keeps.")
+    min_piece: int = Field(
+        3, ge=1, description="Fewest positions of a piece between two jumps that jumps=reject keeps."
+    )
     turn_threshold_deg: float = Field(15.0, gt=0, description="A turn above this is a change_in_heading.")
     earliest: datetime = Field(datetime(1995, 1, 1, tzinfo=UTC), description="Positions before this have a wrong time.")
     latest: datetime | None = Field(None, description="Positions after this have a wrong time; one day ahead if unset.")

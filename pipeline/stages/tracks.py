@@ -6,7 +6,7 @@ Every row that is taken out of a track has a reason in `late_reason`; the rest i
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 from pipeline.stages.derive import DeriveOptions, haversine_m, is_jump
 from pipeline.stages.policy import Policy
@@ -20,9 +20,10 @@ DUPLICATES = {
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """Positions as their tracks keep them, and those that were taken out, with a `late_reason`."""
+    """Positions as their tracks keep them, which of these were mended, and those taken out, with a `late_reason`."""
 
     kept: DataFrame
+    mended: DataFrame
     repeated: DataFrame
     rejected: DataFrame
 
@@ -34,24 +35,23 @@ def settle(positions: DataFrame, policy: Policy, options: DeriveOptions) -> Sett
     checked = _mark_spikes(unique, options) if policy.spikes == "reject" else _unmarked(unique)
     repeated = marked.filter(F.col("late_reason").isNotNull())
     rejected = checked.filter(F.col("late_reason").isNotNull())
-    kept = checked.filter(F.col("late_reason").isNull()).drop("late_reason")
+    staying = checked.filter(F.col("late_reason").isNull()).drop("late_reason")
+    kept, mended = staying.drop("turned"), staying.filter("turned")
     if policy.jumps == "flag":
-        return Settled(kept, repeated, rejected)
+        return Settled(kept, mended, repeated, rejected)
     pieces = _with_pieces(kept, options)
     if policy.jumps == "split":
-        return Settled(_split(pieces), repeated, rejected)
+        return Settled(_split(pieces), mended, repeated, rejected)
     judged = _mark_stray_pieces(pieces, policy.min_piece)
     strays = judged.filter(F.col("late_reason").isNotNull())
-    return Settled(
-        judged.filter(F.col("late_reason").isNull()).drop("late_reason"), repeated, rejected.unionByName(strays)
-    )
+    kept = judged.filter(F.col("late_reason").isNull()).drop("late_reason")
+    return Settled(kept, mended, repeated, rejected.drop("turned").unionByName(strays))
 
 
 def came_late() -> Column:
     """Whether a position is earlier in time than the one received just before it in its track."""
     received = Window.partitionBy("track").orderBy("source", "offset")
     return F.coalesce(F.col("time") < F.lag("time").over(received), F.lit(False))
-
 
 
 def _mark_repeats(positions: DataFrame, policy: Policy) -> DataFrame:
@@ -76,53 +76,48 @@ def _mark_spikes(positions: DataFrame, options: DeriveOptions) -> DataFrame:
     other. Where latitude and longitude in each other's place fit the path, the spike is mended instead.
     """
     in_time = Window.partitionBy("track").orderBy("time", "age", "source", "offset")
-
-    def place(steps: int, of: str) -> Column:
-        return F.col(of) if steps == 0 else F.lag(of, -steps).over(in_time)
-
-    names = {-2: "before_last", -1: "last", 1: "next", 2: "after_next"}
-    around = positions.withColumn(
-        "around",
-        F.struct(*[F.struct(*[place(n, c).alias(c) for c in ("time", "lon", "lat")]).alias(names[n]) for n in names]),
+    here, turned = (
+        F.struct("time", "lon", "lat"),
+        F.struct("time", F.col("lat").alias("lon"), F.col("lon").alias("lat")),
     )
-    here = {"time": F.col("time"), "lon": F.col("lon"), "lat": F.col("lat")}
-    turned = {**here, "lon": F.col("lat"), "lat": F.col("lon")}
-    before_last, last, following, after = (
-        {c: F.col(f"around.{names[n]}.{c}") for c in ("time", "lon", "lat")} for n in (-2, -1, 1, 2)
+    last, following = F.col("last"), F.col("following")
+    stepped = positions.withColumns({"last": F.lag(here).over(in_time), "following": F.lead(here).over(in_time)})
+    stepped = stepped.withColumns(
+        {
+            "jumped": F.when(last.isNotNull(), _jump(last, here, options)),
+            "calm_without": ~_jump(last, following, options),
+        }
     )
-
-    def jump(a: dict[str, Column], b: dict[str, Column]) -> Column:
-        gap_s = (F.unix_micros(b["time"]) - F.unix_micros(a["time"])) / 1e6
-        return is_jump(haversine_m(a["lon"], a["lat"], b["lon"], b["lat"]), gap_s, options)
-
-    surrounded = before_last["lon"].isNotNull() & after["lon"].isNotNull()
-    calm = ~jump(before_last, last) & ~jump(last, following) & ~jump(following, after)
-    spike = (F.col("age") == 1) & surrounded & jump(last, here) & jump(here, following) & calm
-    fits_turned = (F.abs(F.col("lon")) <= 90) & ~jump(last, turned) & ~jump(turned, following)
-    judged = around.withColumns({"spike": F.coalesce(spike, F.lit(False))}).withColumn(
-        "turned", F.col("spike") & fits_turned
-    )
-    return judged.withColumns(
+    jumped_before, jumped_after, jumped_later = (F.lag("jumped", -n).over(in_time) for n in (-1, 1, 2))
+    alone = F.col("jumped") & jumped_after & ~jumped_before & ~jumped_later & F.col("calm_without")
+    marked = stepped.withColumn("spike", F.coalesce(alone & (F.col("age") == 1), F.lit(False)))
+    fits = (F.abs("lon") <= 90) & ~_jump(last, turned, options) & ~_jump(turned, following, options)
+    turned_back = marked.withColumn("turned", F.col("spike") & fits)
+    return turned_back.withColumns(
         {
             "late_reason": F.when(F.col("spike") & ~F.col("turned"), "position_spike"),
             "lon": F.when(F.col("turned"), F.col("lat")).otherwise(F.col("lon")),
             "lat": F.when(F.col("turned"), F.col("lon")).otherwise(F.col("lat")),
         }
-    ).drop("around", "spike", "turned")
+    ).drop("last", "following", "jumped", "calm_without", "spike")
+
+
+def _jump(start: Column, end: Column, options: DeriveOptions) -> Column:
+    """Whether the step between two places in time is a jump; a place that is missing is none."""
+    distance_m = haversine_m(*(place.getField(name) for place in (start, end) for name in ("lon", "lat")))
+    gap_s = (F.unix_micros(end.getField("time")) - F.unix_micros(start.getField("time"))) / 1e6
+    return is_jump(distance_m, gap_s, options)
 
 
 def _unmarked(positions: DataFrame) -> DataFrame:
-    return positions.withColumn("late_reason", F.lit(None).cast("string"))
+    return positions.withColumns({"late_reason": F.lit(None).cast("string"), "turned": F.lit(False)})
 
 
 def _with_pieces(positions: DataFrame, options: DeriveOptions) -> DataFrame:
     """Number the pieces of each track that jumps cut it into, from 0."""
     in_time = Window.partitionBy("track").orderBy("time", "age", "source", "offset")
-    gap_s = (F.unix_micros("time") - F.unix_micros(F.lag("time").over(in_time))) / 1e6
-    distance_m = haversine_m(
-        F.lag("lon").over(in_time), F.lag("lat").over(in_time), F.col("lon"), F.col("lat")
-    )
-    jumped = positions.withColumn("jumped", is_jump(distance_m, gap_s, options).cast("int"))
+    here = F.struct("time", "lon", "lat")
+    jumped = positions.withColumn("jumped", _jump(F.lag(here).over(in_time), here, options).cast("int"))
     so_far = in_time.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     return jumped.withColumn("piece", F.sum("jumped").over(so_far)).drop("jumped")
 
@@ -134,4 +129,6 @@ def _split(pieces: DataFrame) -> DataFrame:
 
 def _mark_stray_pieces(pieces: DataFrame, min_piece: int) -> DataFrame:
     size = F.count("*").over(Window.partitionBy("track", "piece"))
-    return pieces.withColumn("late_reason", F.when((size < min_piece) & (F.col("age") == 1), "position_jump")).drop("piece")
+    return pieces.withColumn("late_reason", F.when((size < min_piece) & (F.col("age") == 1), "position_jump")).drop(
+        "piece"
+    )

@@ -1,0 +1,100 @@
+"""`foresail ingest`: read a feed, clean it, lay it out by track, and show what became of every row."""
+
+from pathlib import Path
+
+import click
+
+from pipeline.cli.options import settings_from, settings_options
+
+
+@click.command()
+@click.option(
+    "--from",
+    "feed_name",
+    metavar="FEED",
+    help="The feed: noaa, danish, brest, digitraffic, nmea, traccar, "
+    "gtfs_realtime, canonical, kafka_json, or mapped (with --mapping).",
+)
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="PATH",
+    help="A file, folder, glob, or kafka://host:port/topic; repeatable.",
+)
+@click.option("--out", type=click.Path(path_type=Path), help="The folder of the result; made if absent.")
+@click.option("--append", is_flag=True, help="Add to what the folder holds; files it was made from are skipped.")
+@click.option("--mapping", type=click.Path(path_type=Path), help="A YAML file that says which column is what.")
+@click.option("--static", type=click.Path(path_type=Path), help="A CSV file of static data: ship types and names.")
+@click.option(
+    "--domain",
+    type=click.Choice(["maritime", "fleet"]),
+    help="Whose rules the cleaning follows; the feed's own when not given.",
+)
+@click.option(
+    "--policy",
+    "policies",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A choice of the cleaning, e.g. jumps=split; repeatable. See --list.",
+)
+@click.option("--list", "show_list", is_flag=True, help="Show the feeds and the choices of the cleaning, and end.")
+@click.option("--json", "as_json", is_flag=True, help="End standard output with one JSON object.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+@settings_options
+def command(
+    feed_name: str | None,
+    inputs: tuple[str, ...],
+    out: Path | None,
+    append: bool,
+    mapping: Path | None,
+    static: Path | None,
+    domain: str | None,
+    policies: tuple[str, ...],
+    show_list: bool,
+    as_json: bool,
+    quiet: bool,
+    settings_file: Path | None,
+    master: str | None,
+    conf: tuple[str, ...],
+) -> None:
+    """Read a feed into canonical positions, laid out by track: DIR/events, with DIR/rejected and DIR/quality.html.
+
+    Every row that comes in is a position in DIR/events, a row in DIR/rejected with its reason and text, or a repeat in
+    DIR/duplicates.
+    """
+    from pipeline.cli.ingest_tables import show_feeds, show_result
+
+    if show_list:
+        show_feeds()
+        return
+    if not inputs or out is None or not (feed_name or mapping):
+        msg = "--from (or --mapping), --input and --out are needed."
+        raise click.UsageError(msg)
+    from dataclasses import asdict, replace
+    from datetime import UTC, datetime
+
+    from pipeline.jobs.ingest import IngestOrder, ingest
+    from pipeline.progress import open_progress, write_summary
+    from pipeline.session import start_spark
+    from pipeline.sinks.output_folder import claim_output
+    from pipeline.sources.feeds import choose_feed
+    from pipeline.stages.policy import parse_policy
+
+    feed = choose_feed(feed_name, mapping)
+    if domain:
+        feed = replace(feed, domain=domain)  # type: ignore[arg-type]
+    policy = parse_policy(policies)
+    settings = settings_from(settings_file, master, conf)
+    progress = open_progress(quiet)
+    order = IngestOrder(feed, inputs, claim_output(out, "ingest"), policy, datetime.now(UTC), append, static)
+    with progress.step("starting Spark"):
+        spark = start_spark(settings, "foresail ingest", progress.say)
+    try:
+        result = ingest(spark, order, progress)
+    finally:
+        spark.stop()
+    if as_json:
+        write_summary(asdict(result))
+    else:
+        show_result(result, out)

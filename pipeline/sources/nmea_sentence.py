@@ -1,0 +1,105 @@
+"""One NMEA line taken apart: tag block, times around it, checksum, and which part of which message it is."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import reduce
+from operator import xor
+
+AIS_SENTENCE = re.compile(
+    r"!(?P<talker>[A-Z]{2})(?P<kind>VDM|VDO),(\d+),(\d+),(\d*),([^,]*),([^,]*),(\d)\*([0-9A-Fa-f]{2})"
+)
+TAG_BLOCK = re.compile(r"\\([^\\]*)\\")
+TAG_TIME = re.compile(r"(?:^|,)c:(\d+)")
+CLOCK_SENTENCE = re.compile(
+    r"\$..RMC,(\d{2})(\d{2})(\d{2})(?:\.\d+)?,A,[^,]*,[^,]*,[^,]*,[^,]*,[^,]*,[^,]*,(\d{2})(\d{2})(\d{2}),"
+)
+DATE_SENTENCE = re.compile(r"\$..ZDA,(\d{2})(\d{2})(\d{2})(?:\.\d+)?,(\d{2}),(\d{2}),(\d{4}),")
+FIRST_YEAR_OF_GPS = 80
+MILLISECOND_EPOCHS_FROM = 100_000_000_000
+EARLIEST_EPOCH_S = 946_684_800
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """An AIS sentence of a line; `time_us` is when it was received, if the line says so."""
+
+    text: str
+    parts: int
+    part: int
+    group: tuple[str, str, int]
+    sound: bool
+    time_us: int | None
+
+
+def parse_sentence(line: str) -> Sentence | None:
+    """The AIS sentence in `line`, whatever stands around it, or None."""
+    found = AIS_SENTENCE.search(line)
+    if not found:
+        return None
+    text = found.group(0)
+    parts, part = int(found.group(3)), int(found.group(4))
+    return Sentence(
+        text=text,
+        parts=parts,
+        part=part,
+        group=(found.group(5), found.group(6), parts),
+        sound=checksum(text) == int(found.group(9), 16),
+        time_us=_time_around(line, found.start(), found.end()),
+    )
+
+
+def checksum(sentence: str) -> int:
+    """The exclusive or of the characters between `!` or `$` and `*`."""
+    return reduce(xor, sentence[1 : sentence.index("*")].encode("latin-1", "replace"))
+
+
+def clock_of(line: str) -> int | None:
+    """The time that a GPS sentence (RMC, ZDA) tells, in epoch microseconds, or None."""
+    found = CLOCK_SENTENCE.search(line)
+    if found:
+        hour, minute, second, day, month, year = (int(group) for group in found.groups())
+        century = 1900 if year >= FIRST_YEAR_OF_GPS else 2000
+        return _micros((century + year, month, day), (hour, minute, second))
+    found = DATE_SENTENCE.search(line)
+    if found:
+        hour, minute, second, day, month, year = (int(group) for group in found.groups())
+        return _micros((year, month, day), (hour, minute, second))
+    return None
+
+
+def _time_around(line: str, start: int, end: int) -> int | None:
+    """The reception time in a tag block before the sentence, in an epoch after it, or in ISO text before it."""
+    block = TAG_BLOCK.search(line, 0, start)
+    tagged = TAG_TIME.search(block.group(1)) if block else None
+    if tagged:
+        return epoch_us(int(tagged.group(1)))
+    after = line[end:].strip(", \r\n").rsplit(",", 1)[-1]
+    if after.isdigit() and int(after) >= EARLIEST_EPOCH_S:
+        return epoch_us(int(after))
+    before = line[:start].strip(" ,;|[]\t")
+    return _iso_us(before) if before and not block else None
+
+
+def epoch_us(value: int) -> int:
+    """Microseconds of an epoch in seconds or milliseconds."""
+    return value * 1_000 if value >= MILLISECOND_EPOCHS_FROM else value * 1_000_000
+
+
+def _iso_us(text: str) -> int | None:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return _since_epoch(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+
+
+def _micros(date: tuple[int, int, int], clock: tuple[int, int, int]) -> int | None:
+    try:
+        return _since_epoch(datetime(*date, *clock, tzinfo=UTC))
+    except ValueError:
+        return None
+
+
+def _since_epoch(moment: datetime) -> int:
+    return round(moment.timestamp() * 1_000_000)

@@ -1,0 +1,108 @@
+"""What a stream remembers of each track, and how new positions meet it: plain arrays, no Spark.
+
+The memory of a bucket of tracks is one table with a row for each track: its last position and since when its status
+holds. `meet` moves values about and computes nothing, so a stream's attributes are exactly a batch's.
+"""
+
+import io
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from pipeline.stages.derive import REMEMBERED
+
+MEMORY_COLUMNS = ("track", *REMEMBERED, "status", "status_since")
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """Positions with what came before each, and the memory after them."""
+
+    positions: pd.DataFrame
+    memory: pd.DataFrame
+
+
+def empty_memory() -> pd.DataFrame:
+    """The memory of a bucket that has seen nothing."""
+    times = {"time": "datetime64[ns]", "status_since": "datetime64[ns]", "track": "object", "status": "object"}
+    return pd.DataFrame({name: pd.Series(dtype=times.get(name, "float64")) for name in MEMORY_COLUMNS})
+
+
+def encode_memory(memory: pd.DataFrame) -> bytes:
+    """`memory` as bytes for Spark's state store."""
+    table = pa.Table.from_pandas(memory, preserve_index=False)
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def decode_memory(stored: bytes) -> pd.DataFrame:
+    """What `encode_memory` made bytes of."""
+    with pa.ipc.open_stream(io.BytesIO(stored)) as reader:
+        memory: pd.DataFrame = reader.read_all().to_pandas()
+    return memory
+
+
+def meet(arrived: pd.DataFrame, memory: pd.DataFrame, forget_after_s: float | None = None) -> Met:
+    """`arrived` (with a `status`) in time order, each beside the one before it; the late ones marked and left out.
+
+    A position that is not after the last one of its track is `late`, one at the same instant is `same_time`: neither
+    is given attributes, and neither is remembered.
+    """
+    arrived = arrived.sort_values(["track", "time", "offset"], kind="stable", ignore_index=True)
+    known = memory.set_index("track")["time"].reindex(arrived["track"]).to_numpy()
+    time = arrived["time"].to_numpy()
+    again = _same_as_before(arrived["track"]) & np.r_[False, time[1:] == time[:-1]][: len(time)]
+    late, repeated = time < known, again | (time == known)
+    arrived["late_reason"] = pd.Series(
+        np.select([late, repeated], ["late", "same_time"], default=""), index=arrived.index, dtype="object"
+    ).where(late | repeated, None)
+    behind = arrived[late | repeated]
+    chained = _chain(arrived[~(late | repeated)], memory)
+    positions = pd.concat([chained.positions, behind], ignore_index=True) if len(behind) else chained.positions
+    return Met(positions, _forget(chained.memory, forget_after_s))
+
+
+def _chain(fresh: pd.DataFrame, memory: pd.DataFrame) -> Met:
+    meets = memory["track"].isin(fresh["track"])
+    stored_rows = memory[meets].assign(stored=True)
+    fresh_rows = fresh.assign(stored=False, status_since=fresh["time"])
+    both: pd.DataFrame = pd.concat([stored_rows, fresh_rows], ignore_index=True)
+    both = both.sort_values(["track", "time"], kind="stable", ignore_index=True)
+    stored = both["stored"].to_numpy(dtype=bool)
+    follows = _same_as_before(both["track"])
+    for name in REMEMBERED:
+        both[f"previous_{name}"] = both[name].shift(1).where(follows)
+    both["status_since"] = _since(both, follows)
+    last = ~np.r_[follows[1:], False][: len(both)]
+    after: pd.DataFrame = pd.concat([memory[~meets], both.loc[last, list(MEMORY_COLUMNS)]], ignore_index=True)
+    return Met(both[~stored].drop(columns="stored"), after)
+
+
+def _since(both: pd.DataFrame, follows: NDArray[np.bool_]) -> NDArray[np.datetime64]:
+    """Since when the status of each row holds: from the row where it last changed, or from what was stored."""
+    status = both["status"].to_numpy(dtype=object)
+    unknown = pd.isna(status)
+    same = np.r_[False, (status[1:] == status[:-1]) | (unknown[1:] & unknown[:-1])][: len(both)].astype(bool)
+    begins = np.where(follows & same, 0, np.arange(len(both)))
+    since: NDArray[np.datetime64] = both["status_since"].to_numpy()[np.maximum.accumulate(begins)]
+    return since
+
+
+def _same_as_before(track: "pd.Series[str]") -> NDArray[np.bool_]:
+    """Whether each row is of the same track as the one above it."""
+    names = track.to_numpy(dtype=object)
+    same: NDArray[np.bool_] = np.r_[False, names[1:] == names[:-1]][: len(names)].astype(bool)
+    return same
+
+
+def _forget(memory: pd.DataFrame, forget_after_s: float | None) -> pd.DataFrame:
+    if forget_after_s is None or not len(memory):
+        return memory
+    oldest = memory["time"].max() - pd.Timedelta(seconds=forget_after_s)
+    remembered: pd.DataFrame = memory[memory["time"] >= oldest].reset_index(drop=True)
+    return remembered

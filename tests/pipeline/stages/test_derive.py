@@ -1,0 +1,99 @@
+"""Derived attributes: their definitions in a batch, and the same numbers bit for bit in a stream."""
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pipeline.schemas import DERIVED_COLUMNS, POSITION_SCHEMA
+from pipeline.stages.derive import DeriveOptions, derive
+from pipeline.stages.derive_stream import derive_stream
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.spark
+
+OPTIONS = DeriveOptions()
+
+
+def positions(spark: "SparkSession", *rows: dict[str, Any]) -> "DataFrame":
+    names = POSITION_SCHEMA.fieldNames()
+    full = [{"track": "a", "source": "s", "offset": n, **row} for n, row in enumerate(rows)]
+    frame = spark.createDataFrame(
+        [tuple(row.get(name) for name in names if name != "time") for row in full],
+        ", ".join(f"{f.name} {f.dataType.simpleString()}" for f in POSITION_SCHEMA if f.name != "time"),
+    )
+    times = spark.createDataFrame(
+        [(row["offset"], row["track"], float(row["t"])) for row in full], "offset long, track string, t double"
+    )
+    joined = frame.join(times, ["offset", "track"]).selectExpr("*", "timestamp_micros(cast(t * 1e6 AS long)) AS time")
+    return joined.select(*names)
+
+
+def test_attributes_compare_a_position_with_the_one_before(spark: "SparkSession") -> None:
+    frame = positions(
+        spark,
+        {"t": 0, "lon": 0.0, "lat": 0.0, "speed_kn": 10.0, "heading_deg": 350.0, "course_deg": 10.0, "nav_status": 0},
+        {"t": 60, "lon": 0.0, "lat": 0.01, "speed_kn": 13.0, "heading_deg": 10.0, "course_deg": 200.0, "nav_status": 0},
+        {"t": 60.5, "lon": 0.0, "lat": 1.0, "course_deg": 190.0, "nav_status": 1},
+        {"t": 180.5, "lon": 0.0, "lat": 1.0, "course_deg": 190.0, "nav_status": 1},
+    )
+    first, second, third, fourth = derive(frame, OPTIONS).orderBy("time").collect()
+    assert (first["gap_s"], first["distance_m"], first["turn_deg"], first["position_jump"]) == (None, None, None, False)
+    assert (first["drift_deg"], first["status_duration_min"], first["change_in_heading"]) == (20.0, 0.0, False)
+    assert second["distance_m"] == pytest.approx(math.radians(0.01) * 6_371_008.8, rel=1e-12)
+    assert second["implied_speed_kn"] == pytest.approx(second["distance_m"] / 60 * 3600 / 1852)
+    assert (second["gap_s"], second["acceleration"], second["turn_deg"], second["drift_deg"]) == (
+        60.0,
+        0.05,
+        20.0,
+        170.0,
+    )
+    assert (second["change_in_heading"], second["status_duration_min"], second["position_jump"]) == (True, 1.0, False)
+    assert (third["turn_deg"], third["status_duration_min"], third["position_jump"]) == (-10.0, 0.0, True)
+    assert (third["acceleration"], third["gap_s"]) == (None, 0.5)
+    assert (fourth["status_duration_min"], fourth["distance_m"]) == (2.0, 0.0)
+
+
+def test_a_stream_gives_the_numbers_of_a_batch_bit_for_bit(spark: "SparkSession", tmp_path: Path) -> None:
+    rows = [
+        {
+            "track": f"t{n % 7}",
+            "t": 17.25 * n + (n % 3) * 0.123457,
+            "lon": math.sin(n) * 179.9,
+            "lat": math.cos(n * 0.7) * 89.0,
+            "speed_kn": None if n % 5 == 0 else (n * 0.37) % 30,
+            "heading_deg": None if n % 4 == 0 else (n * 77.7) % 360,
+            "course_deg": (n * 33.3) % 360,
+            "nav_status": None if n % 11 == 0 else (n // 20) % 3,
+            "mmsi": 200_000_000 + n,
+        }
+        for n in range(240)
+    ]
+    frame = positions(spark, *rows)
+    folder = tmp_path / "in"
+    for part in range(3):
+        frame.filter(f"offset >= {part * 80} AND offset < {part * 80 + 80}").coalesce(1).write.mode("append").parquet(
+            str(folder)
+        )
+    stream = spark.readStream.schema(POSITION_SCHEMA).option("maxFilesPerTrigger", 1).parquet(str(folder))
+    derived = derive_stream(stream, OPTIONS, buckets=2)
+    query = (
+        derived.writeStream.format("parquet")
+        .option("checkpointLocation", str(tmp_path / "checkpoint"))
+        .option("path", str(tmp_path / "out"))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination(120)
+    assert query.exception() is None
+    streamed = {row["offset"]: row for row in spark.read.parquet(str(tmp_path / "out")).collect()}
+    batch = {row["offset"]: row for row in derive(frame, OPTIONS).collect()}
+    assert len(streamed) == len(batch) == 240
+    assert {row["late_reason"] for row in streamed.values()} == {None}
+    columns = [*DERIVED_COLUMNS, "accelerating", "mmsi", "nav_status", "time"]
+    different = [(n, c) for n in batch for c in columns if batch[n][c] != streamed[n][c]]
+    assert different == []
+    assert sum(row["status_duration_min"] is not None for row in batch.values()) > 100
