@@ -29,7 +29,7 @@ COLUMNS = {
     **dict.fromkeys(("anchorage_distance_m", "relative_speed_kn", "cpa_m", "time_to_cpa_s"), NUMBER),
     **dict.fromkeys(("speed_kn_a", "speed_kn_b"), NUMBER),
     **dict.fromkeys(("vessel_type_a", "vessel_type_b"), STRING),
-    **dict.fromkeys(("ship_type", "satellites"), INTEGER),
+    "satellites": INTEGER,
     **dict.fromkeys(("vessel_type", "engine"), STRING),
     **dict.fromkeys(("change_in_heading", "in_anchorage", "in_fishing", "accelerating", "ice"), BOOLEAN),
 }
