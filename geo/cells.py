@@ -1,4 +1,4 @@
-"""The earth in cells: those that positions occupy, each with the pieces that can be nearest and the zone that settles it.
+"""The cells of the earth that positions occupy: each knows the pieces that can be nearest and the zone that settles it.
 
 Positions repeat in space, so there are few such cells; what is worked out for a cell serves all positions in it.
 """

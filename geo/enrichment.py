@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 
 from geo.attributes import attribute_names, check_columns
 from geo.errors import StrategyError
-from geo.joins import JoinStrategy, enrich_by_joins
+from geo.joins import JOINS, enrich_by_joins
 from geo.layers import Layer
 from geo.worker import enrich_in_workers
 
@@ -59,12 +59,7 @@ def enrich(
     check_columns(events, [layer.spec for layer in layers])
     chosen = list(zip(layers, choose(layers, strategy, events.isStreaming), strict=True))
     in_workers = [layer for layer, choice in chosen if choice.strategy == "worker"]
-    joined = [(layer, _join_of(choice)) for layer, choice in chosen if choice.strategy != "worker"]
+    joined = [(layer, join) for layer, choice in chosen for join in JOINS if join == choice.strategy]
     out = enrich_in_workers(events, in_workers, shelf) if in_workers else events
     out = enrich_by_joins(out, joined) if joined else out
     return out.select(*events.columns, *(name for layer in layers for name in attribute_names(layer.spec)))
-
-
-def _join_of(choice: Choice) -> JoinStrategy:
-    assert choice.strategy not in ("auto", "worker"), "these are not joins"
-    return choice.strategy

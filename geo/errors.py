@@ -1,4 +1,4 @@
-"""The faults of layers and positions that a user can mend. Each message is one line: where, what is wrong, the way out."""
+"""The faults of layers and events that a user can mend. Each message is one line: where, what, and the way out."""
 
 
 class GeoError(Exception):

@@ -7,12 +7,12 @@ positions, or with `cells` only those in cells that a zone's edge crosses. Batch
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import geopandas as gpd
 import numpy as np
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 
 from geo.attributes import POSITION
 from geo.cells import CELL_DEG, Cells, cell_table
@@ -22,6 +22,7 @@ from geo.layers.index import FEATURES_FILE
 from geo.measures.spheroid import place_in_space
 
 JoinStrategy = Literal["cells", "broadcast", "partitioned"]
+JOINS: tuple[JoinStrategy, ...] = get_args(JoinStrategy)
 
 COLUMNS, ROWS = round(360 / CELL_DEG), round(180 / CELL_DEG)
 MOST_CELLS = 2_000_000
@@ -41,6 +42,11 @@ def enrich_by_joins(events: DataFrame, layers: list[tuple[Layer, JoinStrategy]])
     answers = places.drop("column", "row", "x", "y", "z").withColumnsRenamed({"lon": "__lon", "lat": "__lat"})
     same = (lon == F.col("__lon")) & (lat == F.col("__lat"))
     return events.join(answers, same, "left").drop("__lon", "__lat")
+
+
+def without_auto_broadcast(spark: SparkSession) -> None:
+    """Let Sedona partition small layers too, when that is asked for; joins with a broadcast hint stay as they are."""
+    spark.conf.set("sedona.join.autoBroadcastJoinThreshold", "-1")
 
 
 def _derived() -> dict[str, Column]:
@@ -65,6 +71,8 @@ def _occupied(places: DataFrame) -> Cells:
 
 def _with_layer(places: DataFrame, cells: Cells, layer: Layer, strategy: JoinStrategy) -> DataFrame:
     spark = places.sparkSession
+    if strategy == "partitioned":
+        without_auto_broadcast(spark)
     shapes = gpd.read_parquet(layer.folder / FEATURES_FILE, columns=["geometry"]).geometry.to_numpy()
     zoned = bool(layer.index.arrays.zones.feature.size)
     measured = layer.spec.distance or not zoned or bool(layer.index.arrays.radius_m.any())
@@ -123,7 +131,10 @@ def _measured(places: DataFrame, layer: Layer) -> DataFrame:
     if varied:
         table = places.sparkSession.createDataFrame([(radii.tolist(),)], "radii array<double>")
         places = places.crossJoin(F.broadcast(table))
-    radius = (lambda feature: F.get("radii", feature.cast("int"))) if varied else (lambda _: F.lit(float(radii[0])))
+
+    def radius(feature: Column) -> Column:
+        return F.get("radii", feature.cast("int")) if varied else F.lit(float(radii[0]))
+
     here = {axis: F.col(axis) for axis in "xyz"}
     ranked = F.transform("pieces", lambda piece: rank_piece(piece, here, radius if varied else None))
     best = places.withColumn("best", F.when(F.col("holder").isNull(), F.array_min(ranked)))

@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-from pyspark.sql.functions import pandas_udf
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.functions import pandas_udf
 
 from geo.attributes import POSITION, check_position
 from geo.cells import PIECE_FIELDS
 from geo.errors import AttributeClashError, StrategyError
-from geo.joins import metres_to, position_shape, rank_piece
+from geo.joins import metres_to, position_shape, rank_piece, without_auto_broadcast
 from geo.layers import Layer, open_index
 from geo.layers.index import FEATURES_FILE
 from geo.measures.spheroid import place_in_space
@@ -55,7 +55,7 @@ def near_features(
 def _in_workers(events: DataFrame, layer: Layer, radius_m: float, column: str, shelf: Path | None) -> DataFrame:
     folder, wanted = str(layer.folder), layer.spec.name
 
-    def answer(batches: Iterator[tuple[pd.Series, pd.Series]]) -> Iterator[pd.Series]:  # type: ignore[type-arg]
+    def answer(batches: Iterator[tuple[pd.Series, pd.Series]]) -> Iterator[pd.Series]:
         current = folder
         if shelf is not None:
             current = next(kept.folder for kept in on_shelf(shelf) if kept.spec.name == wanted)
@@ -67,7 +67,7 @@ def _in_workers(events: DataFrame, layer: Layer, radius_m: float, column: str, s
     return events.select("*", F.explode(asked(*position)).alias(column))
 
 
-def near_lists(folder: str, lon: np.ndarray, lat: np.ndarray, radius_m: float) -> pa.ListArray:  # type: ignore[type-arg]
+def near_lists(folder: str, lon: np.ndarray, lat: np.ndarray, radius_m: float) -> pa.ListArray:
     """Per position the list of its near features, in the order of the layer."""
     index = open_index(folder)
     row, feature, metres = index.nearby(lon, lat, radius_m)
@@ -79,6 +79,8 @@ def near_lists(folder: str, lon: np.ndarray, lat: np.ndarray, radius_m: float) -
 
 def _by_join(events: DataFrame, layer: Layer, radius_m: float, column: str, strategy: NearStrategy) -> DataFrame:
     spark = events.sparkSession
+    if strategy == "partitioned":
+        without_auto_broadcast(spark)
     boxes = spark.createDataFrame(_boxes(layer, radius_m)).withColumn(
         "__box", F.expr("ST_PolygonFromEnvelope(west, south, east, north)")
     )
@@ -141,7 +143,7 @@ def _boxes(layer: Layer, radius_m: float) -> pa.Table:
     return pa.concat_tables(tables)
 
 
-def _piece_lists(order: np.ndarray, begin: np.ndarray, layer: Layer) -> pa.ListArray:  # type: ignore[type-arg]
+def _piece_lists(order: np.ndarray, begin: np.ndarray, layer: Layer) -> pa.ListArray:
     pieces = layer.index.arrays.pieces
     columns = [pieces.feature[order], *pieces.degrees[order].T, *pieces.space[order].T]
     structs = pa.StructArray.from_arrays([pa.array(column) for column in columns], list(PIECE_FIELDS))

@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-from pyspark.sql.functions import pandas_udf
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.functions import pandas_udf
 
 from geo.attributes import POSITION, attribute_names, attribute_schema
 from geo.errors import LayersFileError
@@ -50,7 +50,7 @@ def publish(layers: Sequence[Layer], shelf: Path) -> None:
     handle, staging = tempfile.mkstemp(dir=shelf, prefix=f".{CURRENT}.")
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         json.dump({"layers": rows, "versions": {layer.spec.name: layer.version for layer in layers}}, file)
-    os.replace(staging, shelf / CURRENT)
+    Path(staging).replace(shelf / CURRENT)
 
 
 def on_shelf(shelf: Path) -> tuple[StoredLayer, ...]:
@@ -77,7 +77,7 @@ def enrich_in_workers(events: DataFrame, layers: Sequence[Layer], shelf: Path | 
     fixed = stored(layers)
     source: Callable[[], tuple[StoredLayer, ...]] = (lambda: fixed) if shelf is None else (lambda: on_shelf(shelf))
 
-    def answer(batches: Iterator[tuple[pd.Series, ...]]) -> Iterator[pd.DataFrame]:  # type: ignore[type-arg]
+    def answer(batches: Iterator[tuple[pd.Series, ...]]) -> Iterator[pd.DataFrame]:
         current = source()
         for lon, lat, *time in batches:
             columns = answer_columns(current, floats(lon), floats(lat), *time)

@@ -1,4 +1,4 @@
-"""Features made fit for use: in WGS84 degrees, valid, within the world, named; what was done is counted, what cannot be is refused."""
+"""Features made fit for use: in WGS84 degrees, valid, named. What was mended is counted, what cannot be is refused."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -92,10 +92,8 @@ def _names(features: gpd.GeoDataFrame, spec: LayerSpec) -> NDArray[Any]:
     else:
         column = next((c for wanted in NAME_COLUMNS for c in features.columns if str(c).lower() == wanted), None)
     given = features[column] if column is not None else pd.Series([None] * len(features))
-    return np.array(
-        [str(name).strip() if pd.notna(name) and str(name).strip() else f"{spec.kind} {row}" for row, name in enumerate(given, 1)],
-        dtype=object,
-    )  # fmt: skip
+    texts = ["" if pd.isna(name) else str(name).strip() for name in given]
+    return np.array([text or f"{spec.kind} {row}" for row, text in enumerate(texts, 1)], dtype=object)
 
 
 def _check_column(features: gpd.GeoDataFrame, column: str, spec: LayerSpec) -> None:
@@ -139,7 +137,7 @@ def _in_degrees(shapes: NDArray[Any], system: pyproj.CRS, names: NDArray[Any], s
     if system.is_geographic:
         _check_degrees(shapes, xy, names, spec)
     series = gpd.GeoSeries(shapes, crs=system).to_crs(DEGREES)
-    moved = series.to_numpy()
+    moved: NDArray[Any] = series.to_numpy()
     _refuse(
         moved,
         names,
@@ -241,7 +239,7 @@ def _radius(features: gpd.GeoDataFrame, names: NDArray[Any], spec: LayerSpec) ->
     if spec.radius_column is None:
         return np.full(len(features), spec.radius_m or 0.0)
     _check_column(features, spec.radius_column, spec)
-    radius = pd.to_numeric(features[spec.radius_column], errors="coerce").to_numpy(float)
+    radius: NDArray[np.float64] = pd.to_numeric(features[spec.radius_column], errors="coerce").to_numpy(float)
     wrong = np.flatnonzero(~(radius >= 0.0) | ~np.isfinite(radius))
     if len(wrong):
         given = features[spec.radius_column].iloc[wrong[0]]

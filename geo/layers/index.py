@@ -159,7 +159,7 @@ def in_range(lon: Floats, lat: Floats) -> Booleans:
 
 def position_shapes(lon: Floats, lat: Floats) -> NDArray[Any]:
     """Positions as shapes in degrees: a point; both of its points at 180 degrees; the whole top edge at a pole."""
-    shapes = shapely.points(lon, lat)
+    shapes: NDArray[Any] = shapely.points(lon, lat)
     for row in np.flatnonzero(np.abs(lon) == 180.0):
         shapes[row] = shapely.MultiPoint([(-180.0, lat[row]), (180.0, lat[row])])
     for row in np.flatnonzero(np.abs(lat) == 90.0):

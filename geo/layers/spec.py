@@ -112,7 +112,7 @@ def _sentence(error: ValidationError, values: Any, file: Path) -> str:
     if fault["type"] == "missing" and len(fault["loc"]) > 1:
         return f"{where}: '{key}' is missing. Every layer needs name, kind and file."
     if len(fault["loc"]) <= 1:
-        return f"{where}: no list of layers. Write `layers:` and below it `- {{name: ports, kind: port, file: ports.geojson}}`."
+        return f"{where}: no list of layers. Write `layers:` and below it `- {{name: ports, kind: port, file: p.csv}}`."
     return f"{where}: {key}: {fault['msg']}, got {fault['input']!r}. {_described(key)}".rstrip()
 
 

@@ -2,12 +2,12 @@
 
 import hashlib
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import geopandas as gpd
 import numpy as np
@@ -23,6 +23,11 @@ FORMAT = "1"
 """Part of every version: a change in how layers are checked or indexed makes new ones."""
 REPORT_FILE = "report.json"
 SHAPEFILE_PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
+
+
+def _silent(line: str) -> None:
+    """Tell nobody."""
+    del line
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +50,12 @@ class Layer:
         return sum(file.stat().st_size for file in self.folder.glob("*.npy"))
 
 
-def read_layers(file: Path, cache: Path, announce: Callable[[str], None] = lambda line: None) -> tuple[Layer, ...]:
+def read_layers(file: Path, cache: Path, announce: Callable[[str], None] = _silent) -> tuple[Layer, ...]:
     """Every layer that `file` declares, from the cache where it is there."""
     return tuple(read_layer(spec, cache, announce) for spec in read_layer_specs(file))
 
 
-def read_layer(spec: LayerSpec, cache: Path, announce: Callable[[str], None] = lambda line: None) -> Layer:
+def read_layer(spec: LayerSpec, cache: Path, announce: Callable[[str], None] = _silent) -> Layer:
     """One layer, read and indexed unless the cache has this very content under this very declaration."""
     version = content_version(spec)
     folder = cache / f"{spec.kind}-{version}"
@@ -58,7 +63,8 @@ def read_layer(spec: LayerSpec, cache: Path, announce: Callable[[str], None] = l
         announce(f"reading {where(spec)}")
         _store(spec, folder)
     kept = json.loads((folder / REPORT_FILE).read_text(encoding="utf-8"))
-    report = LayerReport(**{key: tuple(value) if isinstance(value, list) else value for key, value in kept.items()})
+    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in kept.items()}
+    report = LayerReport(**values)
     return Layer(spec, version, folder, report)
 
 
@@ -110,7 +116,7 @@ def _store(spec: LayerSpec, folder: Path) -> None:
         making.chmod(0o755)
         if folder.exists():
             shutil.rmtree(folder)
-        os.replace(making, folder)
+        making.replace(folder)
     except OSError:
         if not (folder / REPORT_FILE).exists():  # else another process stored the same content meanwhile
             raise

@@ -90,4 +90,4 @@ def box_distance2(x: float, y: float, z: float, low: Any, high: Any, node: int) 
     dx = max(low[node, 0] - x, 0.0, x - high[node, 0])
     dy = max(low[node, 1] - y, 0.0, y - high[node, 1])
     dz = max(low[node, 2] - z, 0.0, z - high[node, 2])
-    return dx * dx + dy * dy + dz * dz
+    return float(dx * dx + dy * dy + dz * dz)

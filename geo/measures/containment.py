@@ -62,7 +62,7 @@ def build_zones(edges: Floats, zone: Integers, feature: Integers) -> Zones:
 def _band_of(lat: float, bottom: float, height: float, bands: int) -> int:
     if height <= 0.0:
         return 0
-    return min(max(np.int64(np.floor((lat - bottom) / height)), 0), bands - 1)
+    return int(min(max(int(np.floor((lat - bottom) / height)), 0), bands - 1))
 
 
 @njit("Tuple((i8[::1], i8[::1]))(f8[:, ::1], i8[::1], f8[::1], f8[::1], i8[::1])", cache=True)

@@ -95,7 +95,8 @@ def _nearest_piece(
 ) -> tuple[int, float]:  # fmt: skip
     inner = len(first) // 2
     best, best_along = guess, 0.0
-    best_mm, best2, limit2 = FARTHEST_MM, np.inf, np.inf
+    best_mm: Any = FARTHEST_MM
+    best2, limit2 = np.inf, np.inf
     if guess >= 0:
         best2, best_along = piece_distance2(x, y, z, space, guess)
         best_mm = np.int64(np.floor(np.sqrt(best2) * 1000.0 + 0.5))

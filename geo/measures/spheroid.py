@@ -57,10 +57,10 @@ def _fill_points(lon: Any, lat: Any, out: Any) -> None:
 
 def distance_m(lon: Floats, lat: Floats, to_lon: Floats, to_lat: Floats) -> Floats:
     """Geodesic distances in metres, row by row; NaN where a coordinate is NaN."""
-    arrays = [np.ascontiguousarray(a, np.float64) for a in np.broadcast_arrays(lon, lat, to_lon, to_lat)]
-    lengths = np.empty(len(arrays[0]))
-    _fill_lengths(*arrays, lengths)
-    settle_distances(*arrays, lengths)
+    a, b, c, d = (np.ascontiguousarray(v, np.float64) for v in np.broadcast_arrays(lon, lat, to_lon, to_lat))
+    lengths = np.empty(len(a))
+    _fill_lengths(a, b, c, d, lengths)
+    settle_distances(a, b, c, d, lengths)
     return lengths
 
 

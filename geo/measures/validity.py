@@ -54,7 +54,7 @@ def holding(cell: Integers, time_us: Integers, records: Records) -> Integers:
     """The record that holds in each cell at each time (from its begin until before its end), or -1."""
     out = np.full(len(cell), -1, np.int64)
     _fill_holding(
-        np.ascontiguousarray(cell), np.ascontiguousarray(time_us), records.first, records.valid_from_us,
+        np.array(cell), np.array(time_us), records.first, records.valid_from_us,
         records.valid_to_us, out,
     )  # fmt: skip
     return out

@@ -44,7 +44,7 @@ def command(
     order = EnrichOrder(events, layers_file, out, settings.layers.directory, strategy)  # type: ignore[arg-type]
     result: EnrichResult = enrich_events(spark, order, progress)
     progress.say(
-        f"{result.events:,} events, {result.rejected:,} rejected rows, {result.positions_unknown:,} without a usable position; "
+        f"{result.events:,} events, {result.positions_unknown:,} without a position, {result.rejected:,} rejected; "
         + ", ".join(f"{name}: {count:,}" for name, count in result.attributes.items())
     )
     if as_json:

@@ -6,6 +6,7 @@ derived and written. Nothing is put into place before the rows written add up to
 
 import shutil
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -13,6 +14,7 @@ from datetime import datetime
 from functools import reduce
 from pathlib import Path
 
+import pyarrow.parquet
 from py4j.protocol import Py4JJavaError
 from pyspark import StorageLevel
 from pyspark.errors import PySparkException
@@ -35,7 +37,7 @@ from pipeline.sources.static_data import fill_static, read_static, static_messag
 from pipeline.sources.storage import SourceFile, fingerprint, is_sound, list_files
 from pipeline.stages.clean import clean, position_columns
 from pipeline.stages.derive import DeriveOptions, derive
-from pipeline.stages.layout import by_track, files_for, read_layout, write_layout
+from pipeline.stages.layout import by_track, files_for, read_layout, rows_in, write_layout
 from pipeline.stages.policy import Policy
 from pipeline.stages.tracks import came_late, settle
 
@@ -172,16 +174,16 @@ def _judge(
 
 def _write(spark: SparkSession, order: IngestOrder, staged: Staged, folder: Path, progress: Progress) -> IngestResult:
     stored = _stored_positions(spark, order)
-    stored_rows = stored.count() if stored else 0
+    stored_rows = stored.count() if stored is not None else 0
     positions = _all_positions(_fresh_positions(spark, order, staged.rows), stored)
-    before = read_layout(order.out / "events") if stored else None
+    before = read_layout(order.out / "events") if stored is not None else None
     counts = _count(staged.rows)
     files = files_for(
         counts.positions + stored_rows, spark.sparkContext.defaultParallelism, before.files if before else None
     )
     with progress.step("finding repeats and spikes"):
         out_of_order = _find_late(positions, order, files, folder / "late")
-    late = spark.read.parquet(str(folder / "late"))
+    late = spark.read.parquet(str(folder / "late")) if _holds_rows(folder / "late") else None
     with (
         replaced(order.out / "events") as events_folder,
         replaced(order.out / "rejected") as rejected_folder,
@@ -204,7 +206,7 @@ def _write(spark: SparkSession, order: IngestOrder, staged: Staged, folder: Path
             duplicates=sum(duplicates.values()),
             reasons=rejected,
             duplicate_kinds=duplicates,
-            repairs=counts.repairs,
+            repairs=_with_late_repairs(counts.repairs, folder / "late"),
             out_of_order=out_of_order,
             rows_stored=layout.rows,
             tracks=layout.tracks,
@@ -257,16 +259,28 @@ def _all_positions(fresh: DataFrame, stored: DataFrame | None) -> DataFrame:
 
 
 def _find_late(positions: DataFrame, order: IngestOrder, files: int, folder: Path) -> int:
-    """Write which rows do not stay in their tracks, and why; the number of rows that came out of order comes back."""
+    """Write which rows leave their tracks or were mended in them; how many came out of order comes back."""
     narrow = by_track(positions.select(*NARROW_COLUMNS), files).persist(StorageLevel.MEMORY_AND_DISK)
     try:
         settled = settle(narrow, order.policy, order.options)
+        mended = settled.mended.withColumn("late_reason", F.lit("swapped_coordinates"))
+        found = ((settled.repeated, "duplicates"), (settled.rejected, "rejected"), (mended, "repairs"))
         key = ("source", F.col("offset").alias("line"), F.col("late_reason").alias("reason"))
-        repeated = settled.repeated.select(*key, F.lit("duplicates").alias("kind"))
-        repeated.unionByName(settled.rejected.select(*key, F.lit("rejected").alias("kind"))).write.parquet(str(folder))
+        parts = (rows.select(*key, F.lit(kind).alias("kind")) for rows, kind in found)
+        reduce(lambda one, other: one.unionByName(other), parts).coalesce(1).write.parquet(str(folder))
         return narrow.filter("age = 1").select(came_late().alias("late")).filter("late").count()
     finally:
         narrow.unpersist()
+
+
+def _holds_rows(folder: Path) -> bool:
+    return any(rows_in(part) for part in folder.glob("*.parquet"))
+
+
+def _with_late_repairs(repairs: dict[str, int], folder: Path) -> dict[str, int]:
+    """`repairs` and those that were made when the neighbours were known."""
+    late = pyarrow.parquet.read_table(folder, filters=[("kind", "=", "repairs")], columns=["reason"])
+    return dict(Counter(repairs) + Counter(late.column("reason").to_pylist()))
 
 
 def _events(positions: DataFrame, order: IngestOrder, files: int) -> DataFrame:

@@ -31,12 +31,12 @@ class Measures:
     coverage: dict[str, Any]
 
 
-def measure_rows(rows: DataFrame) -> dict[str, Any]:
+def measure_rows(rows: DataFrame, tracks: Column | None = None) -> dict[str, Any]:
     """Rows, tracks, span, box and share of nulls of any table that has the canonical columns."""
     lon, lat = F.col("lon"), F.col("lat")
     row = rows.agg(
         F.count(F.lit(1)).alias("rows"),
-        F.count_distinct("track").alias("tracks"),
+        (F.count_distinct("track") if tracks is None else tracks).alias("tracks"),
         F.min("time").cast("string").alias("first"),
         F.max("time").cast("string").alias("last"),
         *[
@@ -60,8 +60,9 @@ _EXTREMES = (("west", F.min), ("east", F.max))
 def measure_events(spark: SparkSession, folder: Path) -> Measures:
     """The measures of positions that carry derived attributes."""
     events = spark.read.parquet(str(folder))
-    extent = measure_rows(events)
-    return Measures(extent, _per_track(events), _intervals(events), _gaps(events), _coverage(events, extent["box"]))
+    per_track = _per_track(events)
+    extent = measure_rows(events, tracks=F.lit(per_track["count"]))
+    return Measures(extent, per_track, _intervals(events), _gaps(events), _coverage(events, extent["box"]))
 
 
 def _per_track(events: DataFrame) -> dict[str, Any]:

@@ -13,14 +13,15 @@ from pipeline.schemas import REJECTED_SCHEMA
 ASIDE_COLUMNS = REJECTED_SCHEMA.fieldNames()
 
 
-def aside_rows(judged: DataFrame, late: DataFrame, kind: str) -> DataFrame:
+def aside_rows(judged: DataFrame, late: DataFrame | None, kind: str) -> DataFrame:
     """The rows of `judged` that are set aside as `kind` (rejected or duplicates), early or `late`, with their text."""
+    early = judged.filter(F.col("reason").isNotNull()).select(*ASIDE_COLUMNS)
+    if late is None:
+        return early if kind == "rejected" else early.limit(0)
     found_late = late.filter(F.col("kind") == kind).drop("kind")
     texts = judged.filter(F.col("reason").isNull()).select("source", "line", "raw")
     rows = found_late.join(texts, ["source", "line"]).select(*ASIDE_COLUMNS)
-    if kind == "duplicates":
-        return rows
-    return judged.filter(F.col("reason").isNotNull()).select(*ASIDE_COLUMNS).unionByName(rows)
+    return rows if kind == "duplicates" else early.unionByName(rows)
 
 
 def write_aside(rows: DataFrame, folder: Path, former: DataFrame | None = None) -> dict[str, int]:

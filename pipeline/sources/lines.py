@@ -36,10 +36,10 @@ def read_lines_in_order(spark: SparkSession, files: list[SourceFile], tolerant: 
 
 
 def stream_lines(spark: SparkSession, directory: str) -> DataFrame:
-    """The lines of files that arrive in `directory`; `line` orders the lines of one micro-batch, no more."""
+    """The lines of files that arrive in `directory`; a stream does not number them, so `line` is null."""
     text = spark.readStream.text(directory)
     places = text.select("value", F.col("_metadata.file_path").alias("file"))
-    return _as_lines(places.withColumn("line", F.monotonically_increasing_id() + 1))
+    return _as_lines(places.withColumn("line", F.lit(None)))
 
 
 def read_documents(spark: SparkSession, files: list[SourceFile], tolerant: bool = False) -> DataFrame:

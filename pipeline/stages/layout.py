@@ -45,13 +45,17 @@ def by_track(positions: DataFrame, files: int) -> DataFrame:
 
 
 def write_layout(positions: DataFrame, folder: Path, files: int) -> Layout:
-    """Write `positions`, already `by_track`, sorted, one file for each partition, and say how they lie."""
+    """Write `positions`, already `by_track`, sorted, one file for each partition, and say how they lie.
+
+    Should a file have needed a second row group, nothing vouches for the layout, and later jobs shuffle.
+    """
     ordered = positions.sortWithinPartitions(*SORT_COLUMNS)
     writer = ordered.write.mode("errorifexists").option("compression", "zstd")
     writer.option("parquet.block.size", ROW_GROUP_BYTES).parquet(str(folder))
     parts = sorted(folder.glob("*.parquet"))
     layout = Layout(files=files, rows=sum(rows_in(part) for part in parts), tracks=sum(map(_tracks_in, parts)))
-    (folder / LAYOUT_FILE).write_text(json.dumps(asdict(layout), indent=1) + "\n", encoding="utf-8")
+    if all(pyarrow.parquet.read_metadata(part).num_row_groups <= 1 for part in parts):
+        (folder / LAYOUT_FILE).write_text(json.dumps(asdict(layout), indent=1) + "\n", encoding="utf-8")
     return layout
 
 

@@ -20,9 +20,10 @@ DUPLICATES = {
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """Positions as their tracks keep them, and those that were taken out, with a `late_reason`."""
+    """Positions as their tracks keep them, which of these were mended, and those taken out, with a `late_reason`."""
 
     kept: DataFrame
+    mended: DataFrame
     repeated: DataFrame
     rejected: DataFrame
 
@@ -34,17 +35,17 @@ def settle(positions: DataFrame, policy: Policy, options: DeriveOptions) -> Sett
     checked = _mark_spikes(unique, options) if policy.spikes == "reject" else _unmarked(unique)
     repeated = marked.filter(F.col("late_reason").isNotNull())
     rejected = checked.filter(F.col("late_reason").isNotNull())
-    kept = checked.filter(F.col("late_reason").isNull()).drop("late_reason")
+    staying = checked.filter(F.col("late_reason").isNull()).drop("late_reason")
+    kept, mended = staying.drop("turned"), staying.filter("turned")
     if policy.jumps == "flag":
-        return Settled(kept, repeated, rejected)
+        return Settled(kept, mended, repeated, rejected)
     pieces = _with_pieces(kept, options)
     if policy.jumps == "split":
-        return Settled(_split(pieces), repeated, rejected)
+        return Settled(_split(pieces), mended, repeated, rejected)
     judged = _mark_stray_pieces(pieces, policy.min_piece)
     strays = judged.filter(F.col("late_reason").isNotNull())
-    return Settled(
-        judged.filter(F.col("late_reason").isNull()).drop("late_reason"), repeated, rejected.unionByName(strays)
-    )
+    kept = judged.filter(F.col("late_reason").isNull()).drop("late_reason")
+    return Settled(kept, mended, repeated, rejected.drop("turned").unionByName(strays))
 
 
 def came_late() -> Column:
@@ -91,12 +92,12 @@ def _mark_spikes(positions: DataFrame, options: DeriveOptions) -> DataFrame:
     alone = F.col("jumped") & jumped_after & ~jumped_before & ~jumped_later & F.col("calm_without")
     marked = stepped.withColumn("spike", F.coalesce(alone & (F.col("age") == 1), F.lit(False)))
     fits = (F.abs("lon") <= 90) & ~_jump(last, turned, options) & ~_jump(turned, following, options)
-    mended = F.col("spike") & fits
-    return marked.withColumns(
+    turned_back = marked.withColumn("turned", F.col("spike") & fits)
+    return turned_back.withColumns(
         {
-            "late_reason": F.when(F.col("spike") & ~mended, "position_spike"),
-            "lon": F.when(mended, F.col("lat")).otherwise(F.col("lon")),
-            "lat": F.when(mended, F.col("lon")).otherwise(F.col("lat")),
+            "late_reason": F.when(F.col("spike") & ~F.col("turned"), "position_spike"),
+            "lon": F.when(F.col("turned"), F.col("lat")).otherwise(F.col("lon")),
+            "lat": F.when(F.col("turned"), F.col("lon")).otherwise(F.col("lat")),
         }
     ).drop("last", "following", "jumped", "calm_without", "spike")
 
@@ -109,7 +110,7 @@ def _jump(start: Column, end: Column, options: DeriveOptions) -> Column:
 
 
 def _unmarked(positions: DataFrame) -> DataFrame:
-    return positions.withColumn("late_reason", F.lit(None).cast("string"))
+    return positions.withColumns({"late_reason": F.lit(None).cast("string"), "turned": F.lit(False)})
 
 
 def _with_pieces(positions: DataFrame, options: DeriveOptions) -> DataFrame:

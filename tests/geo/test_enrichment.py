@@ -22,7 +22,7 @@ SCHEMA = "lon double, lat double, id long"
 
 def frame(spark: "SparkSession", table: pd.DataFrame) -> "DataFrame":
     """With nulls for NaN in every other row: both must flow."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # noqa: N812
 
     events = spark.createDataFrame(table, SCHEMA)
     axes = {
@@ -38,7 +38,7 @@ def expected(layers: list[Layer], hard_positions: pd.DataFrame) -> pd.DataFrame:
     out = hard_positions.copy()
     for layer in layers:
         answer, kind = layer.index.answer(lon, lat, layer.spec.distance), layer.spec.kind
-        names = np.array(layer.index.table["name"].to_pylist() + [None], dtype=object)
+        names = np.array([*layer.index.table["name"].to_pylist(), None], dtype=object)
         out[f"in_{kind}"] = np.where(answer.known, answer.inside, None)
         out[f"{kind}_name"] = names[answer.feature]
         if layer.spec.distance:
@@ -64,7 +64,7 @@ def plain(column: "pd.Series[Any]") -> list[Any]:
 def test_all_strategies_give_the_same_answer(
     spark: "SparkSession", layers: list[Layer], hard_positions: pd.DataFrame, expected: pd.DataFrame, strategy: Any
 ) -> None:
-    chosen = layers if strategy in ("auto", "cells") else [layers[0], layers[2]]
+    chosen = layers if strategy == "auto" else [layers[0], layers[2], layers[4]]
     columns = ["id", *(name for layer in chosen for name in attribute_names(layer.spec) if name in expected)]
     assert_same(enrich(frame(spark, hard_positions), chosen, strategy).toPandas(), expected[columns])
 
@@ -175,7 +175,7 @@ def test_near_features_are_the_same_by_workers_and_by_sedona(
     layer = next(layer for layer in layers if layer.spec.kind == kind)
     events = frame(spark, hard_positions)
     workers = near_rows(near_features(events, layer, 900_000.0), kind)
-    assert len(workers) > 300
+    assert len(workers) > 200
     assert workers == near_rows(near_features(events, layer, 900_000.0, strategy="broadcast"), kind)
     if kind == "port":
         assert workers == near_rows(near_features(events, layer, 900_000.0, strategy="partitioned"), kind)

@@ -1,7 +1,7 @@
 """Pairs of tracks against a comparison of all with all, at the equator, at 180 degrees and at the pole."""
 
 from datetime import UTC, datetime, timedelta
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,10 +56,7 @@ def by_all_with_all(rows: list[tuple]) -> dict[tuple[str, datetime], float]:
     for minute in range(11):
         when = at(60 * minute)
         places = {
-            track: between(a, b, when)
-            for track, own in tracks.items()
-            for a, b in zip(own, own[1:], strict=False)
-            if a[1] < when <= b[1]
+            track: between(a, b, when) for track, own in tracks.items() for a, b in pairwise(own) if a[1] < when <= b[1]
         }
         for a, b in combinations(sorted(places), 2):
             metres = GEOD.inv(*places[a], *places[b])[2]

@@ -49,8 +49,12 @@ def test_a_zipped_shapefile_is_read(tmp_path: Path, features: gpd.GeoDataFrame) 
 
 @pytest.mark.parametrize(
     "text",
-    ["name,lon,lat\nBrest,-4.5,48.4\n", "name;Latitude;Longitude\nBrest;48.4;-4.5\n", "\ufeffname\tLAT\tLON\nBrest\t48.4\t-4.5\n"],
-)  # fmt: skip
+    [
+        "name,lon,lat\nBrest,-4.5,48.4\n",
+        "name;Latitude;Longitude\nBrest;48.4;-4.5\n",
+        "\ufeffname\tLAT\tLON\nBrest\t48.4\t-4.5\n",
+    ],
+)
 def test_a_table_of_points_is_in_degrees_when_its_columns_say_so(tmp_path: Path, text: str) -> None:
     file = tmp_path / "ports.csv"
     file.write_text(text, encoding="utf-8")

@@ -24,7 +24,7 @@ def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("layers: [{name: a, kind: port, file: a.csv, radus_m: 3}]", "layer 'a': unknown key 'radus_m'. Did you mean 'radius_m'?"),
+        ("layers: [{name: a, kind: port, file: a.csv, radus_m: 3}]", "unknown key 'radus_m'. Did you mean 'radius_m'?"),
         ("layers: [{kind: port, file: a.csv}]", "layer 1: 'name' is missing"),
         ("layers: [{name: a, kind: my port, file: a.csv}]", "layer 'a': kind:"),
         ("layers: [{name: a, kind: port, file: a.csv, radius_m: -1}]", "layer 'a': radius_m:"),

@@ -1,5 +1,7 @@
 """Zone membership against shapely, exactly: on vertices, on edges, one rounding away from them."""
 
+from itertools import pairwise
+
 import numpy as np
 import shapely
 from hypothesis import given, settings
@@ -28,7 +30,7 @@ def lowest_by_shapely(polygons: list[shapely.Polygon], points: np.ndarray) -> np
 
 def on_and_beside_edges(polygon: shapely.Polygon) -> list[tuple[float, float]]:
     corners = shapely.get_coordinates(polygon)
-    middles = [a + t * (b - a) for a, b in zip(corners[:-1], corners[1:], strict=True) for t in (0.5, 1 / 3, 0.1)]
+    middles = [a + t * (b - a) for a, b in pairwise(corners) for t in (0.5, 1 / 3, 0.1)]
     near = [np.nextafter(point, target) for point in (*corners, *middles) for target in (-np.inf, np.inf)]
     return [tuple(point) for point in (*corners, *middles, *near)]
 

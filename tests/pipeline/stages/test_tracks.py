@@ -52,6 +52,7 @@ def test_a_spike_that_fits_with_its_coordinates_swapped_is_mended(spark: "SparkS
     mended = found.kept.filter("offset = 3").first()
     assert mended is not None
     assert (mended["lon"], mended["lat"]) == (0.0025, 50.0)
+    assert found.mended.count() == 1
 
 
 def test_jumps_cut_a_track_or_stray_pieces_are_rejected(spark: "SparkSession") -> None:
