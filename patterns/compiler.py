@@ -56,7 +56,7 @@ def compile_pattern(spec: PatternSpec, attributes: Mapping[str, AttributeType] |
     check_tree(tree, spec)
     conditions = resolve_conditions(tree, spec)
     check_conditions(conditions, spec, attributes)
-    letters = alphabet(conditions.parsed, exclusive=_exclusive(conditions, spec))
+    letters = alphabet(conditions.parsed, exclusive=_exclusive(conditions, spec), types=_types(spec, attributes))
     check_alphabet(letters, conditions)
     try:
         loose = trimmed(_construct(expand(tree, conditions.number), letters), must_mark_last=True)
@@ -67,6 +67,12 @@ def compile_pattern(spec: PatternSpec, attributes: Mapping[str, AttributeType] |
     except SizeExceededError as error:
         raise explained(error, tree, spec, lambda part: _probe(part, conditions, letters)) from None
     return CompiledPattern(spec, tree, conditions.names, conditions.parsed, letters, loose, classes, automaton, marked)
+
+
+def _types(spec: PatternSpec, attributes: Mapping[str, AttributeType] | None) -> dict[str, AttributeType]:
+    """What is known of the attributes' types: at the least, that `time` is a time and a distance a number."""
+    known = {"time": AttributeType.TIMESTAMP, **(attributes or {})}
+    return known | ({f"{spec.family}.distance_m": AttributeType.NUMBER} if spec.family else {})
 
 
 def _construct(core: Core, letters: Alphabet) -> Nondeterministic:

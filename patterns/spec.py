@@ -1,7 +1,7 @@
 """What the compiler is given: one pattern as written, with the place of every text, so that errors can point at it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from patterns.errors import PatternRuleError, Place
@@ -70,12 +70,22 @@ class PatternSpec:
         if self.output is not Output.DETECT and self.report is Report.EPISODES:
             msg = f"{self.pattern.place}: report: episodes goes with output: detect, not {self.output.value}. Drop one."
             raise PatternRuleError(msg)
+        if self.family and self.output is not Output.DETECT:
+            msg = f"{self.pattern.place}: for_each goes with output: detect, not {self.output.value}. Drop one."
+            raise PatternRuleError(msg)
         if self.min_dwell_us and self.report is not Report.EPISODES:
             msg = f"{self.pattern.place}: min_dwell measures episodes. Add report: episodes."
             raise PatternRuleError(msg)
         if self.limit < 1:
             msg = f"{self.pattern.place}: limit of {self.name} is {self.limit}. At least one set must be listed."
             raise PatternRuleError(msg)
+
+
+def without_features(spec: PatternSpec) -> PatternSpec:
+    """The spec for recognition alone, which then needs no attribute that only forecasting reads."""
+    named = {text.name for text in spec.where}
+    groups = tuple(tuple(name for name in group if name in named) for group in spec.exclusive)
+    return replace(spec, features=(), exclusive=tuple(group for group in groups if len(group) > 1))
 
 
 def spec_of(name: str, pattern: str, where: Mapping[str, str] | None = None, **rules: object) -> PatternSpec:

@@ -29,7 +29,7 @@ from patterns.conditions.lowering import (
     Present,
     Related,
     Settled,
-    Tested,
+    VersusConstant,
     lower,
 )
 from patterns.conditions.syntax import TIME, Arithmetic, Call, Function, Literal, Negative, Operator, Register, Value
@@ -132,7 +132,7 @@ class _Columns:
                 return reduce(and_ if every else or_, map(self.holds, parts), F.lit(every))
             case Present(value):
                 return self._known(value)
-            case Tested(operator, value, kind, constant):
+            case VersusConstant(operator, value, kind, constant):
                 return self._tested(operator, value, kind, constant)
             case OneOf(value, AttributeType.NUMBER, constants):  # Spark's sets tell 0.0 from -0.0, its == does not
                 tests = (self._tested(Operator.EQUAL, value, AttributeType.NUMBER, number) for number in constants)

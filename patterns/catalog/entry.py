@@ -104,7 +104,7 @@ class ForEach(_Part):
     layer: str = Field(description="The layer whose features make the instances.")
     as_: str = Field(alias="as", description="What the conditions call the feature: `port` in `port.distance_m`.")
     radius_m: float | None = Field(
-        None, gt=0, description="Features farther from an event than this do not matter to any condition."
+        None, gt=0, description="Beyond this distance from a feature an event counts as endlessly far from it."
     )
 
     @field_validator("as_")
@@ -272,3 +272,7 @@ class PatternEntry(_Part):
         """The same entry with some fields changed, checked anew."""
         held = {name: getattr(self, name) for name in self.model_fields_set}
         return PatternEntry.model_validate({**held, **values}).written_as(self._texts)
+
+
+PARTS: dict[str, type[BaseModel]] = {"for_each": ForEach, "forecast": Forecast, "alert": Alert}
+"""The keys of an entry that hold keys of their own."""

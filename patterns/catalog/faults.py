@@ -5,10 +5,9 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from patterns.catalog.entry import Alert, ForEach, Forecast, PatternEntry, did_you_mean
+from patterns.catalog.entry import PARTS, PatternEntry, did_you_mean
 from patterns.catalog.nodes import Document, Path
 
-_PARTS: dict[str, type[BaseModel]] = {"for_each": ForEach, "forecast": Forecast, "alert": Alert}
 _WANTED = {
     "string_type": "a text",
     "int_type": "a whole number",
@@ -46,7 +45,7 @@ def _say(fault: ErrorDetails, document: Document, path: Path) -> str:
     at = _at(fault, document, path)
     kind = fault["type"]
     key = str(fault["loc"][-1]) if fault["loc"] else ""
-    model = _PARTS.get(str(fault["loc"][0]), PatternEntry) if len(fault["loc"]) > 1 else PatternEntry
+    model = PARTS.get(str(fault["loc"][0]), PatternEntry) if len(fault["loc"]) > 1 else PatternEntry
     if kind == "extra_forbidden":
         return f"{document.key_place(at)}: unknown key '{key}'. {did_you_mean(key, _keys(model))}"
     if kind == "missing":

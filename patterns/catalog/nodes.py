@@ -4,7 +4,7 @@ Booleans and numbers are read as YAML 1.2 does: `off` and `no` are words here, f
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import yaml
@@ -67,22 +67,20 @@ Loader.add_implicit_resolver(
 
 def read_document(text: str, source: str) -> Document:
     """The document that `text` holds; `source` names the file in errors."""
-    loader = Loader(text)
     try:
+        loader = Loader(text)
         root = loader.get_single_node()
         if root is None:
             msg = f"{source}:1:1: the file is empty. Write a pattern into it: name, says, where, pattern."
             raise CatalogError(msg)
-        document = Document(loader.construct_document(root), source)
+        document = Document({}, source)
+        _walk(root, (), document, text)
+        return replace(document, value=loader.construct_document(root))
     except yaml.MarkedYAMLError as error:
         raise CatalogError(_yaml_fault(error, source)) from None
     except yaml.YAMLError as error:
         msg = f"{source}:1:1: not a YAML file ({str(error).splitlines()[0]}). Save it as UTF-8 text."
         raise CatalogError(msg) from None
-    finally:
-        loader.dispose()
-    _walk(root, (), document, text)
-    return document
 
 
 def _yaml_fault(error: yaml.MarkedYAMLError, source: str) -> str:
@@ -92,30 +90,46 @@ def _yaml_fault(error: yaml.MarkedYAMLError, source: str) -> str:
     hint = "Check the indentation and the colons"
     if "mapping values are not allowed" in problem:
         hint = "Put a text that holds ': ' between quotes"
+    elif "another document" in problem:
+        hint = "Write several patterns as a list under 'patterns:', not as several documents"
     elif "cannot start any token" in problem:
         hint = "Indent with spaces, and put a text that begins with a special sign between quotes"
     return f"{place}: bad YAML, {problem}. {hint}."
 
 
-def _walk(node: yaml.Node, path: Path, document: Document, text: str) -> None:
-    document.values[path] = Place(document.source, node.start_mark.line + 1, node.start_mark.column + 1)
+def _walk(node: yaml.Node, path: Path, document: Document, text: str, above: tuple[yaml.Node, ...] = ()) -> None:
+    """Note the places of the node and of all below it; `above` are the nodes that hold it."""
+    document.values[path] = _place(node, document)
+    if node in above:
+        msg = f"{document.values[path]}: the value holds itself. Write it out instead of naming it with '*'."
+        raise CatalogError(msg)
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            step = (*path, str(key.value))
-            place = Place(document.source, key.start_mark.line + 1, key.start_mark.column + 1)
-            if step in document.keys:
-                msg = (
-                    f"{place}: '{key.value}' is written twice, first on line {document.keys[step].line}. "
-                    "Keep one of the two."
-                )
-                raise CatalogError(msg)
-            document.keys[step] = place
-            _walk(value, step, document, text)
+            _walk(value, _noted_key(key, path, document), document, text, (*above, node))
     elif isinstance(node, yaml.SequenceNode):
         for number, value in enumerate(node.value):
-            _walk(value, (*path, number), document, text)
+            _walk(value, (*path, number), document, text, (*above, node))
     elif isinstance(node, yaml.ScalarNode) and node.tag.endswith(":str"):
         document.texts[path] = _as_written(node, document.source, text)
+
+
+def _noted_key(key: yaml.Node, path: Path, document: Document) -> Path:
+    place = _place(key, document)
+    if not isinstance(key, yaml.ScalarNode) or not key.tag.endswith((":str", ":merge")):
+        shown = f"'{key.value}'" if isinstance(key, yaml.ScalarNode) else "a list"
+        msg = f"{place}: {shown} is not a name. Begin names with a letter."
+        raise CatalogError(msg)
+    step = (*path, str(key.value))
+    if step in document.keys:
+        first = document.keys[step].line
+        msg = f"{place}: '{key.value}' is written twice, first on line {first}. Keep one of the two."
+        raise CatalogError(msg)
+    document.keys[step] = place
+    return step
+
+
+def _place(node: yaml.Node, document: Document) -> Place:
+    return Place(document.source, node.start_mark.line + 1, node.start_mark.column + 1)
 
 
 def _as_written(node: yaml.ScalarNode, source: str, text: str) -> PlacedText:

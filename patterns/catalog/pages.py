@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import dedent
 
-from patterns.catalog.entry import PatternEntry
+from pydantic import BaseModel
+
+from patterns.catalog.entry import PARTS, PatternEntry
 from patterns.catalog.loader import DOMAINS, Catalog
 from patterns.compiler import CompiledPattern, compile_pattern
 from patterns.drawing import diagram_of, draw_svg
@@ -38,6 +40,14 @@ def pattern_page(entry: PatternEntry, compiled: CompiledPattern) -> str:
     return "\n\n".join(section for section in sections if section)
 
 
+_OWN = """\
+## Patterns of your own
+
+Write them as YAML, one pattern a file or several under `patterns:`, and give the files with `--patterns`.
+`foresail catalog show NAME --yaml` prints a built-in one to begin with, `foresail catalog check PATH` tells every fault
+with its line, and an editor that knows [the schema](../catalog.schema.json) completes the keys as you type.
+Thresholds under `parameters:` are used by name in the conditions; `--set pattern.parameter=value` changes one for a
+run. A condition may also name the conditions above it."""
 _FEATURES = "Read by forecasts only; they do not change what is recognised."
 
 
@@ -106,4 +116,11 @@ def _index(catalog: Catalog) -> str:
     for domain in DOMAINS:
         rows = [(f"[{entry.name}]({entry.name}.md)", entry.says) for entry in catalog if entry.domain == domain]
         parts.append(_table(domain.capitalize(), ("pattern", "what it finds"), rows))
+    parts += [_OWN, _keys("Keys of an entry", PatternEntry)]
+    parts += [_keys(f"Keys of `{name}`", model) for name, model in PARTS.items()]
     return "\n\n".join([*(part for part in parts if part), _FOOT])
+
+
+def _keys(title: str, model: type[BaseModel]) -> str:
+    fields = ((f"`{field.alias or name}`", field.description or "") for name, field in model.model_fields.items())
+    return _table(title, ("key", "meaning"), fields)

@@ -23,7 +23,7 @@ from patterns.conditions.lowering import (
     Present,
     Related,
     Settled,
-    Tested,
+    VersusConstant,
     lower,
 )
 from patterns.conditions.syntax import (
@@ -90,7 +90,7 @@ class _Table:
                 return reduce(join, map(self.holds, parts), np.full(self.rows, every))
             case Present(value):
                 return self._known(value)
-            case Tested(operator, value, kind, constant):
+            case VersusConstant(operator, value, kind, constant):
                 return self._tested(operator, value, kind, constant)
             case OneOf(value, kind, constants):
                 tests = (self._tested(Operator.EQUAL, value, kind, constant) for constant in constants)

@@ -65,7 +65,7 @@ class Present:
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class VersusConstant:
     """The value compared with a constant of its own type: an integer (times are microseconds), double, text or bool."""
 
     operator: Operator
@@ -102,7 +102,7 @@ class IntegerAgainstDouble:
     double: Value
 
 
-Lowered: TypeAlias = Settled | Denied | Joined | Present | Tested | OneOf | Related | IntegerAgainstDouble
+Lowered: TypeAlias = Settled | Denied | Joined | Present | VersusConstant | OneOf | Related | IntegerAgainstDouble
 
 
 def lower(condition: Condition, types: Schema) -> Lowered:
@@ -113,7 +113,7 @@ def lower(condition: Condition, types: Schema) -> Lowered:
         case Attribute():
             if type_of(condition, types) is not AttributeType.BOOLEAN:
                 raise _mismatch(condition, condition, types)
-            return Tested(Operator.EQUAL, condition, AttributeType.BOOLEAN, True)
+            return VersusConstant(Operator.EQUAL, condition, AttributeType.BOOLEAN, True)
         case Not(part):
             return Denied(lower(part, types))
         case And(parts):
@@ -182,7 +182,7 @@ def _against(operator: Operator, value: Value, constant: bool | int | float | st
     restated = _restated(operator, value, constant, kind)
     if isinstance(restated, bool):
         return Present(value) if restated else Settled(False)
-    return Tested(restated[0], value, kind, restated[1])
+    return VersusConstant(restated[0], value, kind, restated[1])
 
 
 def _restated(

@@ -15,7 +15,6 @@ from lark.tree import Meta
 from lark.visitors import v_args
 
 from patterns.conditions.syntax import (
-    KEYWORDS,
     And,
     Arithmetic,
     Attribute,
@@ -46,7 +45,7 @@ ARITY: Mapping[Function, tuple[int, int | None]] = {
     Function.DISTANCE_M: (4, 4),
     Function.SECONDS_SINCE: (1, 1),
 }
-VALUE_TERMINALS = frozenset({"INTEGER", "FLOAT", "STRING", "TRUE", "FALSE", "NAME", "QUOTED", "LPAR", "MINUS"})
+VALUE_TERMINALS = frozenset({"INTEGER", "FLOAT", "STRING", "_TRUE", "_FALSE", "NAME", "QUOTED", "LPAR", "MINUS"})
 WORDS = {
     "OPERATOR": "a comparison (== != < <= > >=)",
     "PLUS": "arithmetic (+ - * /)",
@@ -196,10 +195,7 @@ class _Builder(Transformer[Token, _Piece]):
     def false(self, meta: Meta, _: list[Token]) -> _Piece:
         return _at(meta, Literal(False))
 
-    def name(self, meta: Meta, tokens: list[Token]) -> str:
-        if tokens[0] in KEYWORDS:
-            problem = f"unexpected '{tokens[0]}'. An attribute of that name is written in backquotes: `{tokens[0]}`."
-            raise self._reading.error(problem, meta.line, meta.column)
+    def name(self, _: Meta, tokens: list[Token]) -> str:
         return str(tokens[0]).strip("`")
 
     def attribute(self, meta: Meta, names: list[str]) -> _Piece:
@@ -301,5 +297,8 @@ def _expectation(terminals: Iterable[str]) -> str:
     if {"INTEGER", "NAME"} <= names:
         said.append("a value (a number, a text in quotes, an attribute, `(`)")
         names -= VALUE_TERMINALS
-    said += [WORDS.get(name, f"`{name.lower()}`") for name in sorted(names - UNSAID)]
+    said += [
+        WORDS.get(name, f"`{name.lower().strip('_')}`")
+        for name in sorted(names - UNSAID, key=lambda name: name.strip("_"))
+    ]
     return " or ".join([", ".join(said[:-1]), said[-1]]) if len(said) > 1 else "".join(said)

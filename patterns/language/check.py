@@ -35,7 +35,8 @@ def check_conditions(conditions: Conditions, spec: PatternSpec, attributes: Mapp
             msg = f"{place}: '{foreign[0]}.' reads a register. {_NO_REGISTERS}"
             raise RegistersError(msg)
         if attributes is not None:
-            check_types(condition, attributes, place)
+            features = {spec.family: {"distance_m": AttributeType.NUMBER}} if spec.family else {}
+            check_types(condition, attributes, place, features=features)
     known = [text.name for text in (*spec.where, *spec.features)]
     for name in (name for group in spec.exclusive for name in group):
         if name not in known:

@@ -149,7 +149,7 @@ def _readable(text: str) -> str:
         return "_".join(words) + "_km"
     constants = re.findall(r'"([^"]*)"', text)
     words = constants or [word for word in re.findall(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]+", text) if word not in RESERVED]
-    slug = re.sub(r"[^A-Za-z0-9]+", "_", "_".join(words[:3])).strip("_").lower()
+    slug = re.sub(r"[^A-Za-z0-9]+", "_", "_".join(list(dict.fromkeys(words))[:3])).strip("_").lower()
     return slug if re.match("[a-z]", slug) else f"c_{slug}".rstrip("_")
 
 

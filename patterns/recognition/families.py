@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 from patterns.compiler import CompiledPattern
 from patterns.conditions.syntax import Condition
 from patterns.errors import PatternError
+from patterns.recognition.compilation import family_arrangement, family_kernel
 from patterns.recognition.family_kernel import (
     FAR_MATCH,
     FINE,
     FamilyStates,
-    advance_families,
     fresh_family_states,
-    rearranged_families,
 )
 from patterns.recognition.impossible import impossible_event
 from patterns.recognition.matches import Matches, from_rows
@@ -56,11 +55,12 @@ class FamilyRecogniser:
 
     def rearranged(self, state: FamilyStates, rows: NDArray[np.int64]) -> FamilyStates:
         """A state whose track i is track `rows[i]` of `state`, or fresh where that is negative."""
-        return rearranged_families(state, rows)
+        arranged: FamilyStates = family_arrangement()(state, rows)
+        return arranged
 
     def advance(self, batch: Batch, near: Near, state: FamilyStates) -> tuple[Matches, FamilyStates]:
         """The matches that `batch` completes and the state after it."""
-        after, found, code, event = advance_families(
+        after, found, code, event = family_kernel()(
             self._plan.tables, batch.words, batch.times, batch.first_of, near.at, near.feature, near.words, state
         )
         if code == FAR_MATCH:
@@ -70,5 +70,5 @@ class FamilyRecogniser:
             )
             raise FarMatchError(msg)
         if code != FINE:
-            raise impossible_event(self._plan, batch.words[event])
+            raise impossible_event(self._plan, batch.words, event)
         return from_rows(found.rows, np.arange(len(self.patterns), dtype=np.int32), found.feature), after

@@ -11,10 +11,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from patterns.recognition.arrays import copy_part, copy_row, fill, same_row
 from patterns.recognition.joint import class_of_event
 from patterns.recognition.kernel import Moment, Rows, arrive, attend
 from patterns.recognition.tables import NEVER, Tables
-from patterns.recognition.track_state import TrackStates
+from patterns.recognition.track_state import NO_RUN, TrackStates
 
 FAR = 0
 """The row of the far run in a track's working states."""
@@ -47,7 +48,7 @@ def states_of(count: int, patterns: int, runs: int) -> TrackStates:
         np.zeros(count, dtype=np.int64),
         np.zeros(count, dtype=np.int64),
         np.zeros((count, patterns), dtype=np.int32),
-        np.full((count, runs), -1, dtype=np.int64),
+        np.full((count, runs), NO_RUN, dtype=np.int64),
         np.zeros((count, runs), dtype=np.int64),
         np.zeros((count, patterns), dtype=np.uint8),
         np.zeros((count, patterns), dtype=np.int64),
@@ -60,34 +61,32 @@ def states_of(count: int, patterns: int, runs: int) -> TrackStates:
 
 
 @njit(cache=True)
-def copy_row(source: TrackStates, row: int, target: TrackStates, onto: int) -> None:
+def copy_run(source: TrackStates, row: int, target: TrackStates, onto: int) -> None:
     """Make row `onto` of `target` equal to row `row` of `source`."""
     target.seen[onto] = source.seen[row]
     target.last_time[onto] = source.last_time[row]
     target.tie[onto] = source.tie[row]
-    target.states[onto] = source.states[row]
-    target.start_index[onto] = source.start_index[row]
-    target.start_time[onto] = source.start_time[row]
-    target.episode[onto] = source.episode[row]
-    target.episode_start_index[onto] = source.episode_start_index[row]
-    target.episode_start_time[onto] = source.episode_start_time[row]
-    target.episode_first_time[onto] = source.episode_first_time[row]
-    target.episode_first_tie[onto] = source.episode_first_tie[row]
-    target.episode_last_index[onto] = source.episode_last_index[row]
-    target.episode_last_time[onto] = source.episode_last_time[row]
+    copy_row(source.states, row, target.states, onto)
+    copy_row(source.start_index, row, target.start_index, onto)
+    copy_row(source.start_time, row, target.start_time, onto)
+    copy_row(source.episode, row, target.episode, onto)
+    copy_row(source.episode_start_index, row, target.episode_start_index, onto)
+    copy_row(source.episode_start_time, row, target.episode_start_time, onto)
+    copy_row(source.episode_first_time, row, target.episode_first_time, onto)
+    copy_row(source.episode_first_tie, row, target.episode_first_tie, onto)
+    copy_row(source.episode_last_index, row, target.episode_last_index, onto)
+    copy_row(source.episode_last_time, row, target.episode_last_time, onto)
 
 
 @njit(cache=True)
 def alike(states: TrackStates, one: int, other: int) -> bool:
     """Whether two runs will behave the same from now on, and have no episode open."""
-    if not np.array_equal(states.states[one], states.states[other]):
-        return False
-    if states.episode[one].any() or states.episode[other].any():
-        return False
-    for run in range(states.start_index.shape[1]):
-        if states.start_index[one, run] != states.start_index[other, run]:
+    for p in range(states.episode.shape[1]):
+        if states.episode[one, p] or states.episode[other, p]:
             return False
-    return True
+    return same_row(states.states, one, states.states, other) and same_row(
+        states.start_index, one, states.start_index, other
+    )
 
 
 @njit(cache=True)
@@ -97,7 +96,7 @@ def widened(states: TrackStates, count: int) -> TrackStates:
         return states
     wider = states_of(2 * count, states.states.shape[1], states.start_index.shape[1])
     for row in range(len(states.seen)):
-        copy_row(states, row, wider, row)
+        copy_run(states, row, wider, row)
     return wider
 
 
@@ -127,16 +126,16 @@ def with_rows(found: FamilyRows, more: int) -> FamilyRows:
         return found
     wider = family_rows(2 * (n + more))
     wider.rows.size[0] = n
-    wider.rows.event[:n] = found.rows.event[:n]
-    wider.rows.pattern[:n] = found.rows.pattern[:n]
-    wider.rows.status[:n] = found.rows.status[:n]
-    wider.rows.position[:n] = found.rows.position[:n]
-    wider.rows.time[:n] = found.rows.time[:n]
-    wider.rows.start_index[:n] = found.rows.start_index[:n]
-    wider.rows.start_time[:n] = found.rows.start_time[:n]
-    wider.rows.id_time[:n] = found.rows.id_time[:n]
-    wider.rows.id_tie[:n] = found.rows.id_tie[:n]
-    wider.feature[:n] = found.feature[:n]
+    copy_part(found.rows.event, 0, n, wider.rows.event, 0)
+    copy_part(found.rows.pattern, 0, n, wider.rows.pattern, 0)
+    copy_part(found.rows.status, 0, n, wider.rows.status, 0)
+    copy_part(found.rows.position, 0, n, wider.rows.position, 0)
+    copy_part(found.rows.time, 0, n, wider.rows.time, 0)
+    copy_part(found.rows.start_index, 0, n, wider.rows.start_index, 0)
+    copy_part(found.rows.start_time, 0, n, wider.rows.start_time, 0)
+    copy_part(found.rows.id_time, 0, n, wider.rows.id_time, 0)
+    copy_part(found.rows.id_tie, 0, n, wider.rows.id_tie, 0)
+    copy_part(found.feature, 0, n, wider.feature, 0)
     return wider
 
 
@@ -166,7 +165,7 @@ def step_row(
             if matched and tables.restart[p]:
                 after = tables.states_at[p + 1] - tables.states_at[p] - 1
         states.states[row, p] = after
-    found.feature[before_rows : found.rows.size[0]] = feature
+    fill(found.feature, before_rows, found.rows.size[0], feature)
     return matched_any
 
 
@@ -201,27 +200,27 @@ def advance_families(
         active = max(end - first, 1)
         working, features, near_row = room(working, features, near_row, active)
         if end == first:
-            copy_row(states_of(1, patterns, runs), 0, working, FAR)
+            copy_run(states_of(1, patterns, runs), 0, working, FAR)
         for row in range(first, end):
-            copy_row(saved.states, row, working, row - first)
+            copy_run(saved.states, row, working, row - first)
             features[row - first] = saved.feature[row]
         for event in range(first_of[track], first_of[track + 1]):
             near = near_at[event + 1] - near_at[event]
             working, features, near_row = room(working, features, near_row, active + near)
             found = with_rows(found, 2 * patterns * (active + near))
-            near_row[:active] = -1
+            fill(near_row, 0, active, -1)
             for n in range(near_at[event], near_at[event + 1]):
                 row = 1
                 while row < active and features[row] != near_feature[n]:
                     row += 1
                 if row == active:
-                    copy_row(working, FAR, working, row)
+                    copy_run(working, FAR, working, row)
                     features[row] = near_feature[n]
                     active += 1
                 near_row[row] = n
             far = arrive(event, FAR, times[event], working)
             for p in range(patterns):
-                far_columns[p] = class_of_event(tables, p, far_words[event])
+                far_columns[p] = class_of_event(tables, p, far_words, event)
                 if far_columns[p] < 0:
                     return saved, found, IMPOSSIBLE_EVENT, event
             for row in range(1, active):
@@ -229,7 +228,7 @@ def advance_families(
                 if near_row[row] >= 0:
                     columns = near_columns
                     for p in range(patterns):
-                        near_columns[p] = class_of_event(tables, p, near_words[near_row[row]])
+                        near_columns[p] = class_of_event(tables, p, near_words, near_row[row])
                         if near_columns[p] < 0:
                             return saved, found, IMPOSSIBLE_EVENT, event
                 moment = Moment(event, row, far.position, far.time, far.tie, far.gap)
@@ -244,7 +243,7 @@ def advance_families(
                 working.last_time[FAR],
                 working.tie[FAR],
             )
-            copy_row(working, row, kept, kept_at[track] + row)
+            copy_run(working, row, kept, kept_at[track] + row)
             kept_feature[kept_at[track] + row] = features[row] if row else -1
         kept_at[track + 1] = kept_at[track] + active
     return FamilyStates(kept_at, kept_feature, kept), found, FINE, 0
@@ -258,7 +257,7 @@ def room(
     if count <= len(features):
         return working, features, near_row
     wider = np.full(2 * count, -1, dtype=np.int32)
-    wider[: len(features)] = features
+    copy_part(features, 0, len(features), wider, 0)
     return widened(working, 2 * count), wider, np.empty(2 * count, dtype=np.int64)
 
 
@@ -268,7 +267,7 @@ def kept_with_room(kept: TrackStates, feature: NDArray[np.int32], count: int) ->
     if count <= len(feature):
         return kept, feature
     wider = np.full(2 * count, -1, dtype=np.int32)
-    wider[: len(feature)] = feature
+    copy_part(feature, 0, len(feature), wider, 0)
     return widened(kept, 2 * count), wider
 
 
@@ -279,7 +278,7 @@ def without_far_ones(working: TrackStates, features: NDArray[np.int32], active: 
     for row in range(1, active):
         if not alike(working, row, FAR):
             if row != left:
-                copy_row(working, row, working, left)
+                copy_run(working, row, working, left)
                 features[left] = features[row]
             left += 1
     return left
@@ -303,7 +302,7 @@ def rearranged_families(saved: FamilyStates, rows: NDArray[np.int64]) -> FamilyS
     for i in range(len(rows)):
         if rows[i] >= 0:
             for row in range(saved.rows_at[rows[i]], saved.rows_at[rows[i] + 1]):
-                copy_row(saved.states, row, states, at)
+                copy_run(saved.states, row, states, at)
                 feature[at] = saved.feature[row]
                 at += 1
         rows_at[i + 1] = at

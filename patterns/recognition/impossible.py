@@ -12,15 +12,15 @@ class ImpossibleEventError(PatternError):
     """The events contradict what a pattern declares about its conditions."""
 
 
-def impossible_event(plan: Plan, words: NDArray[np.int64]) -> ImpossibleEventError:
+def impossible_event(plan: Plan, words: NDArray[np.int64], event: int) -> ImpossibleEventError:
     """The fault, naming the pattern and the conditions that held together."""
     for number, pattern in enumerate(plan.patterns):
-        if class_of_event(plan.tables, number, words) < 0:
+        if class_of_event(plan.tables, number, words, event) < 0:
             first = int(plan.tables.bits_at[number])
             held = [
                 name
                 for i, name in enumerate(pattern.condition_names)
-                if int(words[plan.tables.bits[first + i] >> 6]) >> int(plan.tables.bits[first + i] & 63) & 1
+                if int(words[event, plan.tables.bits[first + i] >> 6]) >> int(plan.tables.bits[first + i] & 63) & 1
             ]
             msg = (
                 f"{pattern.name}: conditions {', '.join(held)} held on one event, but `exclusive` says that "

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from patterns.recognition.arrays import copy_row, fill, fill_row, same_row
 from patterns.recognition.tables import NEVER, Plan, Tables
 
 UNKNOWN = -1
@@ -72,23 +73,24 @@ def mixed(value: int, key: int) -> int:
 @njit(cache=True)
 def empty(joint: Joint) -> None:
     """Forget all but the idle state, which is number 0."""
-    joint.step[: joint.sizes[STATES] + 1] = UNKNOWN
-    joint.sizes[:] = 0
-    joint.symbol_slot[:] = UNKNOWN
-    joint.state_slot[:] = UNKNOWN
-    state_number(joint, np.zeros(joint.state.shape[1], dtype=np.int32))
+    for state in range(joint.sizes[STATES]):
+        fill_row(joint.step, state, 0, joint.step.shape[1], UNKNOWN)
+    joint.sizes[SYMBOLS], joint.sizes[STATES] = 0, 0
+    fill(joint.symbol_slot, 0, len(joint.symbol_slot), UNKNOWN)
+    fill(joint.state_slot, 0, len(joint.state_slot), UNKNOWN)
+    state_number(joint, np.zeros((1, joint.state.shape[1]), dtype=np.int32), 0)
 
 
 @njit(cache=True)
-def state_number(joint: Joint, states: NDArray[np.int32]) -> int:
-    """The joint state in which each pattern stands where `states` says; made when new, FULL when it cannot be."""
+def state_number(joint: Joint, states: NDArray[np.int32], row: int) -> int:
+    """The joint state in which each pattern stands where that row says; made when new, FULL when it cannot be."""
     key = np.uint64(0)
-    for state in states:
-        key = mixed(key, state)
+    for p in range(states.shape[1]):
+        key = mixed(key, states[row, p])
     slot = np.int64(key % np.uint64(len(joint.state_slot)))
     while joint.state_slot[slot] != UNKNOWN:
         number = joint.state_slot[slot]
-        if np.array_equal(joint.state[number], states):
+        if same_row(joint.state, number, states, row):
             return number
         slot = (slot + 1) % len(joint.state_slot)
     number = joint.sizes[STATES]
@@ -96,10 +98,10 @@ def state_number(joint: Joint, states: NDArray[np.int32]) -> int:
         return FULL
     joint.sizes[STATES] = number + 1
     joint.state_slot[slot] = number
-    joint.state[number] = states
+    copy_row(states, row, joint.state, number)
     count = 0
-    for p in range(len(states)):
-        if states[p] != 0:
+    for p in range(states.shape[1]):
+        if states[row, p] != 0:
             joint.active[number, count] = p
             count += 1
     joint.active_count[number] = count
@@ -107,17 +109,18 @@ def state_number(joint: Joint, states: NDArray[np.int32]) -> int:
 
 
 @njit(cache=True)
-def symbol_number(joint: Joint, tables: Tables, words: NDArray[np.int64], gap_level: int) -> int:
+def symbol_number(joint: Joint, tables: Tables, words: NDArray[np.int64], event: int, gap_level: int) -> int:
     """The symbol of an event with these condition bits after such a gap; made when new, FULL or IMPOSSIBLE."""
+    count = words.shape[1]
     key = np.uint64(gap_level)
-    for word in words:
-        key = mixed(key, word)
+    for w in range(count):
+        key = mixed(key, words[event, w])
     slot = np.int64(key % np.uint64(len(joint.symbol_slot)))
     while joint.symbol_slot[slot] != UNKNOWN:
         number = joint.symbol_slot[slot]
-        same = joint.symbol_key[number, len(words)] == gap_level
-        for w in range(len(words)):
-            same = same and joint.symbol_key[number, w] == words[w]
+        same = joint.symbol_key[number, count] == gap_level
+        for w in range(count):
+            same = same and joint.symbol_key[number, w] == words[event, w]
         if same:
             return number
         slot = (slot + 1) % len(joint.symbol_slot)
@@ -125,44 +128,50 @@ def symbol_number(joint: Joint, tables: Tables, words: NDArray[np.int64], gap_le
     if number == len(joint.symbol_key):
         return FULL
     for p in range(len(tables.classes)):
-        found = class_of_event(tables, p, words)
+        found = class_of_event(tables, p, words, event)
         if found < 0:
             return IMPOSSIBLE
         joint.symbol_class[number, p] = found
     joint.sizes[SYMBOLS] = number + 1
     joint.symbol_slot[slot] = number
-    joint.symbol_key[number, : len(words)] = words
-    joint.symbol_key[number, len(words)] = gap_level
+    copy_row(words, event, joint.symbol_key, number)
+    joint.symbol_key[number, count] = gap_level
     return number
 
 
 @njit(cache=True)
-def class_of_event(tables: Tables, pattern: int, words: NDArray[np.int64]) -> int:
+def class_of_event(tables: Tables, pattern: int, words: NDArray[np.int64], event: int) -> int:
     """The class in which `pattern` puts an event with these bits, or IMPOSSIBLE where no minterm allows them."""
     code = np.uint64(0)
     first = tables.bits_at[pattern]
     for i in range(tables.bits_at[pattern + 1] - first):
         bit = tables.bits[first + i]
-        code |= ((np.uint64(words[bit >> 6]) >> np.uint64(bit & 63)) & np.uint64(1)) << np.uint64(i)
+        code |= ((np.uint64(words[event, bit >> 6]) >> np.uint64(bit & 63)) & np.uint64(1)) << np.uint64(i)
     low, high = tables.codes_at[pattern], tables.codes_at[pattern + 1]
-    place = low + np.searchsorted(tables.codes[low:high], code)
-    if place == high or tables.codes[place] != code:
+    end = high
+    while low < high:
+        middle = (low + high) // 2
+        if tables.codes[middle] < code:
+            low = middle + 1
+        else:
+            high = middle
+    if low == end or tables.codes[low] != code:
         return IMPOSSIBLE
-    return tables.class_of[place]
+    return tables.class_of[low]
 
 
 @njit(cache=True)
 def next_number(joint: Joint, tables: Tables, state: int, symbol: int) -> int:
     """The joint state after `state` reads `symbol`, remembered for the next time; FULL when there is no room."""
-    states = np.empty(joint.state.shape[1], dtype=np.int32)
+    states = np.empty((1, joint.state.shape[1]), dtype=np.int32)
     level = joint.symbol_key[symbol, joint.symbol_key.shape[1] - 1]
-    for p in range(len(states)):
+    for p in range(states.shape[1]):
         before = joint.state[state, p]
         if level > 0 and tables.max_gap_us[p] != NEVER and tables.max_gap_us[p] <= tables.gap_levels[level - 1]:
             before = 0
         columns = tables.classes[p]
-        states[p] = tables.delta[tables.delta_at[p] + before * columns + joint.symbol_class[symbol, p]]
-    number = state_number(joint, states)
+        states[0, p] = tables.delta[tables.delta_at[p] + before * columns + joint.symbol_class[symbol, p]]
+    number = state_number(joint, states, 0)
     if number >= 0:
         joint.step[state, symbol] = number
     return number

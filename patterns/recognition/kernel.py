@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from patterns.recognition.arrays import copy_row, fill, fill_row
 from patterns.recognition.joint import (
     FULL,
     IMPOSSIBLE,
@@ -98,7 +99,7 @@ def write(
 @njit(cache=True)
 def clear_runs(tables: Tables, pattern: int, slot: int, states: TrackStates) -> None:
     """Drop every run of `pattern`."""
-    states.start_index[slot, tables.runs_at[pattern] : tables.runs_at[pattern + 1]] = NO_RUN
+    fill_row(states.start_index, slot, tables.runs_at[pattern], tables.runs_at[pattern + 1], NO_RUN)
 
 
 @njit(cache=True)
@@ -115,7 +116,7 @@ def advance_runs(
     base = tables.runs_at[pattern]
     count = tables.runs_at[pattern + 1] - base
     window_us, window_events = tables.window_us[pattern], tables.window_events[pattern]
-    index_after[:count] = NO_RUN
+    fill(index_after, 0, count, NO_RUN)
     best, best_time = NO_RUN, 0
     at = tables.steps_at[pattern] + column
     for step in range(tables.steps[at], tables.steps[at + 1]):
@@ -136,8 +137,9 @@ def advance_runs(
             time_after[target] = began
         if tables.step_final[step] and start > best:
             best, best_time = start, began
-    states.start_index[moment.slot, base : base + count] = index_after[:count]
-    states.start_time[moment.slot, base : base + count] = time_after[:count]
+    for run in range(count):
+        states.start_index[moment.slot, base + run] = index_after[run]
+        states.start_time[moment.slot, base + run] = time_after[run]
     return best, best_time
 
 
@@ -252,19 +254,19 @@ def attend_active(
             matched = attend(tables, p, column, state_after, moment, states, rows, index_after, time_after)
             if matched and tables.restart[p]:
                 if not restarts:
-                    states.states[moment.slot] = joint.state[after]
+                    copy_row(joint.state, after, states.states, moment.slot)
                     restarts = True
                 states.states[moment.slot, p] = tables.states_at[p + 1] - tables.states_at[p] - 1
-    return entered(joint, states.states[moment.slot]) if restarts else after
+    return entered(joint, states.states, moment.slot) if restarts else after
 
 
 @njit(cache=True)
-def entered(joint: Joint, states: NDArray[np.int32]) -> int:
-    """The number of the joint state `states`; empties a full memo first."""
-    number = state_number(joint, states)
+def entered(joint: Joint, states: NDArray[np.int32], row: int) -> int:
+    """The number of the joint state in that row; empties a full memo first."""
+    number = state_number(joint, states, row)
     if number == FULL:
         empty(joint)
-        number = state_number(joint, states)
+        number = state_number(joint, states, row)
     return number
 
 
@@ -292,25 +294,25 @@ def advance(
         slot = np.int64(slots[event])
         if slot != current:
             if current >= 0:
-                states.states[current] = joint.state[here]
-            here = entered(joint, states.states[slot])
+                copy_row(joint.state, here, states.states, current)
+            here = entered(joint, states.states, slot)
             current = slot
         if rows.size[0] > room:
-            states.states[current] = joint.state[here]
+            copy_row(joint.state, here, states.states, current)
             return event, ROWS_FULL
         moment = arrive(event, slot, times[event], states)
         level = gap_level(tables, moment.gap)
-        symbol = symbol_number(joint, tables, words[event], level)
+        symbol = symbol_number(joint, tables, words, event, level)
         if symbol == IMPOSSIBLE:
             return event, BAD_EVENT
         after = np.int64(joint.step[here, symbol]) if symbol != FULL else np.int64(FULL)
         if after == UNKNOWN:
             after = next_number(joint, tables, here, symbol)
         if after == FULL:
-            here_states = joint.state[here].copy()
+            copy_row(joint.state, here, states.states, slot)
             empty(joint)
-            here = state_number(joint, here_states)
-            symbol = symbol_number(joint, tables, words[event], level)
+            here = state_number(joint, states.states, slot)
+            symbol = symbol_number(joint, tables, words, event, level)
             after = next_number(joint, tables, here, symbol)
         if joint.active_count[here] or joint.active_count[after]:
             after = attend_active(
@@ -318,5 +320,5 @@ def advance(
             )  # fmt: skip
         here = after
     if current >= 0:
-        states.states[current] = joint.state[here]
+        copy_row(joint.state, here, states.states, current)
     return len(times), DONE

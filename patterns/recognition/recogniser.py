@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from patterns.compiler import CompiledPattern
 from patterns.conditions.syntax import Condition
+from patterns.recognition.compilation import detection_kernel, set_arrangement, set_kernel
 from patterns.recognition.impossible import impossible_event
 from patterns.recognition.joint import class_of_event, fresh_joint
-from patterns.recognition.kernel import BAD_EVENT, DONE, advance, fresh_rows
+from patterns.recognition.kernel import BAD_EVENT, DONE, fresh_rows
 from patterns.recognition.matches import Matches, from_detections, from_rows, joined
-from patterns.recognition.sets import Rules, SetStates, advance_sets, fresh_set_states, rearranged_sets
+from patterns.recognition.sets import Rules, SetStates, fresh_set_states
 from patterns.recognition.tables import NEVER, plan, shared_conditions
 from patterns.recognition.track_state import TrackStates, copied_states, fresh_states, rearranged_states
 from patterns.spec import AfterMatch, Output
@@ -74,7 +75,7 @@ class Recogniser:
         """A state whose row i is row `rows[i]` of `state`, or fresh where that is negative."""
         return RecogniserState(
             rearranged_states(state.detecting, rows, self._plan),
-            tuple(rearranged_sets(sets, rows) for sets in state.counting),
+            tuple(set_arrangement()(sets, rows) for sets in state.counting),
         )
 
     def advance(self, batch: Batch, state: RecogniserState) -> tuple[Matches, RecogniserState]:
@@ -95,27 +96,28 @@ class Recogniser:
         position, code = 0, DONE
         while position < len(batch.times):
             rows = fresh_rows(_ROWS_PER_CALL + 2 * len(self.patterns))
-            position, code = advance(
+            position, code = detection_kernel()(
                 self._plan.tables, self._joint, batch.words, batch.times, slots, states, rows, position
             )
             if code == BAD_EVENT:
-                raise impossible_event(self._plan, batch.words[position])
+                raise impossible_event(self._plan, batch.words, position)
             yield from_rows(rows, np.array(self._detecting, dtype=np.int32))
 
     def _counted(self, which: int, batch: Batch, state: SetStates) -> tuple[Matches, SetStates]:
         pattern = self.patterns[self._counting[which]]
         columns = self._columns(which, batch)
-        after, found, listing = advance_sets(_rules(pattern), columns, batch.times, batch.first_of, state)
+        after, found, listing = set_kernel()(_rules(pattern), columns, batch.times, batch.first_of, state)
         return from_detections(found, listing, self._counting[which], pattern), after
 
     def _columns(self, which: int, batch: Batch) -> NDArray[np.int32]:
         """The class of each event for one pattern, found once per distinct combination of condition bits."""
         distinct, inverse = np.unique(batch.words, axis=0, return_inverse=True)
         classes = np.array(
-            [class_of_event(self._counting_plan.tables, which, words) for words in distinct], dtype=np.int32
+            [class_of_event(self._counting_plan.tables, which, distinct, n) for n in range(len(distinct))],
+            dtype=np.int32,
         )
         if (classes < 0).any():
-            raise impossible_event(self._counting_plan, distinct[np.argmax(classes < 0)])
+            raise impossible_event(self._counting_plan, distinct, int(np.argmax(classes < 0)))
         return classes[inverse.reshape(-1)] if len(distinct) else np.empty(0, dtype=np.int32)
 
 

@@ -10,6 +10,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from patterns.recognition.arrays import copy_part, copy_row, fill
+
 NOTHING = -1
 UNION = -2
 
@@ -44,10 +46,10 @@ def with_room(graph: Graph, nodes: int) -> Graph:
         return graph
     wider = fresh_graph(2 * (count + nodes))
     wider.size[0] = count
-    wider.position[:count] = graph.position[:count]
-    wider.time[:count] = graph.time[:count]
-    wider.left[:count] = graph.left[:count]
-    wider.right[:count] = graph.right[:count]
+    copy_part(graph.position, 0, count, wider.position, 0)
+    copy_part(graph.time, 0, count, wider.time, 0)
+    copy_part(graph.left, 0, count, wider.left, 0)
+    copy_part(graph.right, 0, count, wider.right, 0)
     return wider
 
 
@@ -64,26 +66,30 @@ def added(graph: Graph, index: int, time: int, left: int, right: int) -> int:
 
 
 @njit(cache=True)
-def compacted(graph: Graph, roots: NDArray[np.int64]) -> Graph:
-    """Only what `roots` still lead to; `roots` are renumbered in place."""
+def compacted(graph: Graph, roots: NDArray[np.int64], many: int) -> Graph:
+    """Only what the first `many` of `roots` still lead to; these are renumbered in place."""
     count = graph.size[0]
-    number = np.full(count, NOTHING, dtype=np.int64)
-    for root in roots:
-        if root != NOTHING:
-            number[root] = 0
+    number = np.empty(count, dtype=np.int64)
+    fill(number, 0, count, NOTHING)
+    for i in range(many):
+        if roots[i] != NOTHING:
+            number[roots[i]] = 0
     for node in range(count - 1, -1, -1):
         if number[node] != NOTHING:
             if graph.left[node] != NOTHING:
                 number[graph.left[node]] = 0
             if graph.right[node] != NOTHING:
                 number[graph.right[node]] = 0
-    kept = fresh_graph(np.count_nonzero(number != NOTHING) + 16)
+    used = 0
+    for node in range(count):
+        used += number[node] != NOTHING
+    kept = fresh_graph(used + 16)
     for node in range(count):
         if number[node] != NOTHING:
             left = graph.left[node] if graph.left[node] == NOTHING else number[graph.left[node]]
             right = graph.right[node] if graph.right[node] == NOTHING else number[graph.right[node]]
             number[node] = added(kept, graph.position[node], graph.time[node], left, right)
-    for i in range(len(roots)):
+    for i in range(many):
         if roots[i] != NOTHING:
             roots[i] = number[roots[i]]
     return kept
@@ -117,9 +123,9 @@ def with_set(listing: Listing, path: NDArray[np.int64], length: int, start_time:
     wider = listing
     if sets == len(listing.ends) or members + length > len(listing.members):
         wider = fresh_listing(2 * sets + 16, 2 * (members + length) + 64)
-        wider.members[:members] = listing.members[:members]
-        wider.ends[:sets] = listing.ends[:sets]
-        wider.start_time[:sets] = listing.start_time[:sets]
+        copy_part(listing.members, 0, members, wider.members, 0)
+        copy_part(listing.ends, 0, sets, wider.ends, 0)
+        copy_part(listing.start_time, 0, sets, wider.start_time, 0)
     for i in range(length):
         wider.members[members + i] = path[length - 1 - i]
     wider.ends[sets] = members + length
@@ -131,7 +137,6 @@ def with_set(listing: Listing, path: NDArray[np.int64], length: int, start_time:
 @njit(cache=True)
 def listed(graph: Graph, root: int, most: int, listing: Listing) -> Listing:
     """The listing with at most `most` of the sets that end at `root` appended."""
-    count = graph.size[0]
     path = np.empty(64, dtype=np.int64)
     stack = np.empty((64, 2), dtype=np.int64)
     stack[0, 0], stack[0, 1] = root, 0
@@ -141,7 +146,8 @@ def listed(graph: Graph, root: int, most: int, listing: Listing) -> Listing:
         node, depth = stack[height, 0], stack[height, 1]
         if height + 2 > len(stack):
             taller = np.empty((2 * len(stack), 2), dtype=np.int64)
-            taller[:height] = stack[:height]
+            for i in range(height):
+                copy_row(stack, i, taller, i)
             stack = taller
         if graph.position[node] == UNION:
             stack[height, 0], stack[height, 1] = graph.right[node], depth
@@ -150,7 +156,7 @@ def listed(graph: Graph, root: int, most: int, listing: Listing) -> Listing:
             continue
         if depth == len(path):
             longer = np.empty(2 * len(path), dtype=np.int64)
-            longer[:depth] = path
+            copy_part(path, 0, depth, longer, 0)
             path = longer
         path[depth] = graph.position[node]
         if graph.left[node] == NOTHING:
@@ -159,5 +165,4 @@ def listed(graph: Graph, root: int, most: int, listing: Listing) -> Listing:
         else:
             stack[height, 0], stack[height, 1] = graph.left[node], depth + 1
             height += 1
-    assert count == graph.size[0], "listing reads the graph, it never grows it"
     return listing

@@ -11,6 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from patterns.automata.marking import DEAD
+from patterns.recognition.arrays import copy_part
 from patterns.recognition.set_graph import (
     NOTHING,
     UNION,
@@ -124,11 +125,11 @@ def configurations_with_room(some: Configurations, more: int) -> Configurations:
 def copy_configurations(some: Configurations, first: int, end: int, onto: Configurations) -> None:
     """Append configurations `first..end` of `some`; there must be room."""
     at, many = onto.size[0], end - first
-    onto.state[at : at + many] = some.state[first:end]
-    onto.start_index[at : at + many] = some.start_index[first:end]
-    onto.start_time[at : at + many] = some.start_time[first:end]
-    onto.sets[at : at + many] = some.sets[first:end]
-    onto.node[at : at + many] = some.node[first:end]
+    copy_part(some.state, first, end, onto.state, at)
+    copy_part(some.start_index, first, end, onto.start_index, at)
+    copy_part(some.start_time, first, end, onto.start_time, at)
+    copy_part(some.sets, first, end, onto.sets, at)
+    copy_part(some.node, first, end, onto.node, at)
     onto.size[0] = at + many
 
 
@@ -211,13 +212,13 @@ def with_detection(
     wider = found
     if n == len(found.event):
         wider = fresh_detections(2 * n + 16)
-        wider.event[:n], wider.position[:n], wider.time[:n], wider.tie[:n] = (
-            found.event,
-            found.position,
-            found.time,
-            found.tie,
-        )
-        wider.start_time[:n], wider.sets[:n], wider.sets_end[:n] = found.start_time, found.sets, found.sets_end
+        copy_part(found.event, 0, n, wider.event, 0)
+        copy_part(found.position, 0, n, wider.position, 0)
+        copy_part(found.time, 0, n, wider.time, 0)
+        copy_part(found.tie, 0, n, wider.tie, 0)
+        copy_part(found.start_time, 0, n, wider.start_time, 0)
+        copy_part(found.sets, 0, n, wider.sets, 0)
+        copy_part(found.sets_end, 0, n, wider.sets_end, 0)
     wider.event[n], wider.position[n], wider.time[n], wider.tie[n] = event, index, time, tie
     wider.start_time[n], wider.sets[n], wider.sets_end[n] = began, sets, sets_end
     wider.size[0] = n + 1
@@ -274,9 +275,9 @@ def advance_sets(
                     graph.size[0] = 0
             before, after = after, before
             if graph.size[0] > _COMPACT_ABOVE and graph.size[0] > 2 * live:
-                graph = compacted(graph, before.node[: before.size[0]])
+                graph = compacted(graph, before.node, before.size[0])
                 live = graph.size[0]
-        graph = compacted(graph, before.node[: before.size[0]])
+        graph = compacted(graph, before.node, before.size[0])
         kept = configurations_with_room(kept, before.size[0])
         copy_configurations(before, 0, before.size[0], kept)
         kept_at[track + 1] = kept.size[0]
@@ -290,10 +291,10 @@ def loaded(graph: Graph, first: int, end: int) -> Graph:
     """The nodes of one track as a graph of their own (their references are within the track already)."""
     own = fresh_graph(end - first + 64)
     own.size[0] = end - first
-    own.position[: end - first] = graph.position[first:end]
-    own.time[: end - first] = graph.time[first:end]
-    own.left[: end - first] = graph.left[first:end]
-    own.right[: end - first] = graph.right[first:end]
+    copy_part(graph.position, first, end, own.position, 0)
+    copy_part(graph.time, first, end, own.time, 0)
+    copy_part(graph.left, first, end, own.left, 0)
+    copy_part(graph.right, first, end, own.right, 0)
     return own
 
 

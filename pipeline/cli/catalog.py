@@ -1,7 +1,7 @@
 """`foresail catalog`: what there is to look for, whether it is written rightly, and what it looks like."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -10,6 +10,7 @@ import click
 from pipeline.errors import InputError, OutputError
 
 if TYPE_CHECKING:
+    from patterns.catalog.entry import PatternEntry
     from patterns.catalog.loader import Catalog
 
 _PATTERNS = click.option(
@@ -50,30 +51,25 @@ def list_patterns(paths: tuple[Path, ...], domain: str | None, as_json: bool) ->
 @click.argument("name")
 @_PATTERNS
 @_SET
+@click.option("--yaml", "as_yaml", is_flag=True, help="Print the catalog file of the pattern, to write one's own from.")
 @_JSON
-def show(name: str, paths: tuple[Path, ...], sets: tuple[str, ...], as_json: bool) -> None:
+def show(name: str, paths: tuple[Path, ...], sets: tuple[str, ...], as_yaml: bool, as_json: bool) -> None:
     """Everything about the pattern NAME: parameters, conditions, rules, automaton and symbols."""
     from patterns.catalog.pages import rules_of, symbols_of
+    from patterns.catalog.writer import write_entry
     from patterns.compiler import compile_pattern
 
     entry = _catalog(paths, sets)[name]
+    if as_yaml:
+        click.echo(write_entry(entry), nl=False)
+        return
     compiled = compile_pattern(entry.spec())
-    symbols = symbols_of(compiled)
     if as_json:
         held = entry.model_dump(mode="json", by_alias=True)
-        click.echo(json.dumps({**held, "states": compiled.automaton.states, "symbols": symbols}))
+        click.echo(json.dumps({**held, "states": compiled.automaton.states, "symbols": symbols_of(compiled)}))
         return
-    click.echo(f"{entry.name} (version {entry.version}, {entry.domain})\n\n{entry.says}")
-    if entry.notes:
-        click.echo(f"\n{entry.notes}")
-    if entry.source:
-        click.echo(f"\nSource: {entry.source}")
-    _block("Parameters", entry.parameters.items())
-    _block("Conditions", ((n, " ".join(text.split())) for n, text in entry.where.items()))
-    click.echo(f"\nPattern\n  {' '.join(entry.pattern.split())}")
-    _block("Rules", rules_of(entry).items())
-    _block("Features", ((n, " ".join(text.split())) for n, text in entry.features.items()))
-    click.echo(f"\nAutomaton\n  {compiled.automaton.states} states, {len(symbols)} symbols")
+    _print_entry(entry, rules_of(entry))
+    click.echo(f"\nAutomaton\n  {compiled.automaton.states} states, {len(compiled.alphabet)} symbols")
 
 
 @command.command()
@@ -139,20 +135,21 @@ def import_file(
     """Read the patterns of FILE, in the prefix notation of .sre files, and write them as catalog entries."""
     import re
 
-    from patterns.catalog.writer import write_entry
+    from patterns.catalog.writer import write_entries, write_entry
     from patterns.notations.sre import Importing, import_sre
 
     name = re.sub(r"\W+", "_", file.stem).strip("_").lower()
     importing = Importing(name if re.match("[a-z_]", name) else f"pattern_{name}", domain, time_unit)
     declared = (_read(declarations), str(declarations)) if declarations else None
-    for entry in import_sre(_read(file), str(file), importing, declared):
+    entries = import_sre(_read(file), str(file), importing, declared)
+    for entry in entries:
         if entry.notes:
             click.echo(f"foresail: {entry.name}: {entry.notes}", err=True)
-        if out is None:
-            click.echo("---\n" + write_entry(entry), nl=False)
-        else:
+        if out is not None:
             _write(out / f"{entry.name}.yaml", write_entry(entry))
             click.echo(str(out / f"{entry.name}.yaml"))
+    if out is None:
+        click.echo(write_entries(entries), nl=False)
 
 
 @command.command()
@@ -215,6 +212,19 @@ def _catalog(paths: Sequence[Path], sets: Sequence[str] = ()) -> "Catalog":
 
     overrides = dict(map(parse_override, sets))
     return read_catalog(paths, overrides) if paths else built_in_catalog(overrides=overrides)
+
+
+def _print_entry(entry: "PatternEntry", rules: Mapping[str, str]) -> None:
+    click.echo(f"{entry.name} (version {entry.version}, {entry.domain})\n\n{entry.says}")
+    if entry.notes:
+        click.echo(f"\n{entry.notes}")
+    if entry.source:
+        click.echo(f"\nSource: {entry.source}")
+    _block("Parameters", entry.parameters.items())
+    _block("Conditions", ((n, " ".join(text.split())) for n, text in entry.where.items()))
+    click.echo(f"\nPattern\n  {' '.join(entry.pattern.split())}")
+    _block("Rules", rules.items())
+    _block("Features", ((n, " ".join(text.split())) for n, text in entry.features.items()))
 
 
 def _block(title: str, rows: Iterable[tuple[str, object]]) -> None:

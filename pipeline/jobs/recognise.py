@@ -6,20 +6,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from patterns.catalog.entry import PatternEntry
 from patterns.catalog.loader import Catalog
 from patterns.compiler import CompiledPattern, compile_pattern
 from patterns.errors import UnknownAttributeError
+from patterns.spec import without_features
 from pipeline.conditions import attribute_types
 from pipeline.errors import InputError
 from pipeline.progress import Progress
 from pipeline.sinks.matches import write_json_lines, write_matches
 from pipeline.sinks.output_folder import claim_output
 from pipeline.sources.table import read_events
-from pipeline.stages.recognise import recognise_with
+from pipeline.stages.recognise import Recognise
 
 SCHEME = "partition"
 
@@ -46,13 +47,15 @@ def run_recognise(spark: SparkSession, request: RecogniseRequest, progress: Prog
         events = read_events(spark, request.events, request.types, request.time_unit)
     with progress.step(f"compiling {len(request.catalog)} patterns"):
         patterns, skipped = compile_catalog(request.catalog, events.good, request.skip_unfit)
-    counted = Observation("events")
-    good = events.good.observe(counted, F.count(F.lit(1)).alias("events"))
+    # An observation is never answered when Spark finds a later stage empty; a task's accumulator always is.
+    read = spark.sparkContext.accumulator(0)
     with progress.step("recognising"):
-        place = write_matches(good.transform(recognise_with(patterns)), request.out, request.form)
+        place = write_matches(
+            events.good.transform(Recognise(tuple(patterns), counter=read)), request.out, request.form
+        )
         write_json_lines(events.rejected, request.out / "rejected.jsonl")
     seconds = time.monotonic() - began
-    summary = _summary(spark, place, patterns, int(counted.get["events"]), request.out / "rejected.jsonl", seconds)
+    summary = _summary(spark, place, patterns, read.value, request.out / "rejected.jsonl", seconds)
     return summary | {"skipped": skipped}
 
 
@@ -66,7 +69,7 @@ def compile_catalog(
         try:
             if entry.for_each:
                 raise InputError(_no_layer(entry))
-            compiled.append(compile_pattern(entry.spec(), known))
+            compiled.append(compile_pattern(without_features(entry.spec()), known))
         except (UnknownAttributeError, InputError) as error:
             if not skip_unfit:
                 raise

@@ -12,16 +12,20 @@ ORDER = ("track", "time", "pattern", "match_id", "status")
 
 
 def write_matches(matches: DataFrame, folder: Path, form: str) -> Path:
-    """Write `matches/` or `matches.jsonl` below `folder`; the other form of an earlier run goes away."""
-    place, other = folder / "matches", folder / "matches.jsonl"
-    if form == "jsonl":
-        place, other = other, place
-        write_json_lines(matches, place)
-    else:
-        with replaced(place) as staging:
-            matches.write.parquet(str(staging))
-    _remove(other)
-    return place
+    """Write `matches/` or `matches.jsonl` below `folder`; the other form of an earlier run goes away.
+
+    JSON lines are made from the Parquet, so that recognition is always the last stage of its Spark job: only there
+    does Spark count what a repeated task reports once.
+    """
+    table, lines = folder / "matches", folder / "matches.jsonl"
+    with replaced(table) as staging:
+        matches.write.parquet(str(staging))
+    if form != "jsonl":
+        lines.unlink(missing_ok=True)
+        return table
+    write_json_lines(matches.sparkSession.read.schema(matches.schema).parquet(str(table)), lines)
+    shutil.rmtree(table)
+    return lines
 
 
 def write_json_lines(rows: DataFrame, file: Path) -> None:
@@ -40,10 +44,3 @@ def write_json_lines(rows: DataFrame, file: Path) -> None:
                 staging.touch()
         finally:
             shutil.rmtree(parts, ignore_errors=True)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)

@@ -1,80 +1,108 @@
-"""Spark's side of recognition: conditions in the JVM, events sorted by track, one kernel call per Arrow batch.
+"""Recognition as a stage: conditions in the JVM, events sorted by track, then one kernel call per Arrow batch.
 
 Only track, time and the words of condition bits cross into Python; only matches return. Every decision is made by
-`patterns.recognition`.
+`patterns.recognition`. For a pattern family an event has one more row per feature it is near; far from a feature is
+the absence of such a row, so the cost follows what is near.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
+from pyspark import Accumulator
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
 
 from patterns.compiler import CompiledPattern
-from patterns.recognition.matches import NOT_COUNTED, STATUS, Matches
-from patterns.recognition.recogniser import Batch, Recogniser, RecogniserState
-from patterns.recognition.tables import shared_conditions
-from patterns.spec import Output
-from pipeline.conditions import packed_words
+from patterns.conditions.syntax import Attribute, Condition
+from patterns.recognition.tables import WORD_BITS, shared_conditions
+from pipeline.conditions import columns_of, packed_words
+from pipeline.stages.recognition_worker import FOUND_DDL, NO_LAYER, Partition
 
-EVENT_KEYS = ("track", "time", "offset")
-FOUND = pa.schema(
-    [
-        ("pattern", pa.string()),
-        ("pattern_version", pa.int32()),
-        ("instance", pa.string()),
-        ("track", pa.string()),
-        ("time_us", pa.int64()),
-        ("index", pa.int64()),
-        ("events", pa.list_(pa.int64())),
-        ("start_time_us", pa.int64()),
-        ("count", pa.int64()),
-        ("omitted", pa.int64()),
-        ("status", pa.string()),
-        ("id_time_us", pa.int64()),
-        ("id_tie", pa.int64()),
-    ]
-)
-FOUND_DDL = (
-    "pattern string, pattern_version int, instance string, track string, time_us long, index long, events array<long>, "
-    "start_time_us long, count long, omitted long, status string, id_time_us long, id_tie long"
-)
 ID_DIGITS = 32
+DISTANCE = "distance_m"
 
 
-def recognise_with(patterns: Sequence[CompiledPattern]) -> "Recognise":
-    """The stage that finds these patterns."""
-    return Recognise(tuple(patterns))
+@dataclass(frozen=True, slots=True)
+class FamilyGroup:
+    """Families over one layer, and the rows that say which events are near which of its features."""
+
+    patterns: tuple[CompiledPattern, ...]
+    near: Callable[[DataFrame], DataFrame]
+    """From the events to a row per event and near feature: the event's columns, `feature` and `feature_distance_m`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recognise:
     """Events to matches, by track: the scheme `partition`."""
 
-    patterns: tuple[CompiledPattern, ...]
+    plain: tuple[CompiledPattern, ...]
+    families: tuple[FamilyGroup, ...] = ()
+    counter: Accumulator[int] | None = None
+    """Told how many events were read."""
 
     def __call__(self, events: DataFrame) -> DataFrame:
         """A row per match, per counted detection, or per change of an episode."""
-        conditions = shared_conditions(self.patterns)
-        words = packed_words(conditions, events.schema) or [F.lit(0).cast("long")]
-        crossing = events.select(
-            "track",
-            F.unix_micros("time").alias("time_us"),
-            "offset",
-            *(word.alias(f"word_{n}") for n, word in enumerate(words)),
-        )
-        # AQE would merge small partitions into fewer tasks than there are cores.
-        by_track = crossing.repartition(_partitions(events), "track").sortWithinPartitions("track", "time_us", "offset")
-        found = by_track.drop("offset").mapInArrow(_Partition(self.patterns), FOUND_DDL)
-        return found.select(*_match_columns())
+        rows = self._crossing(events)
+        # Without a number of partitions, adaptive execution would merge them into fewer tasks than there are cores.
+        partitions = int(events.sparkSession.conf.get("spark.sql.shuffle.partitions") or 2)
+        order = ["track", "time_us", "offset", *(["layer", "feature"] if self.families else [])]
+        by_track = rows.repartition(partitions, "track").sortWithinPartitions(*order).drop("offset")
+        worker = Partition(self.plain, tuple(group.patterns for group in self.families), self.counter)
+        return by_track.mapInArrow(worker, FOUND_DDL).select(*_match_columns())
+
+    def _crossing(self, events: DataFrame) -> DataFrame:
+        """What crosses into Python: a row per event, and for families a row per event and near feature."""
+        plain = _named("word", packed_words(shared_conditions(self.plain), events.schema) or [_nothing()])
+        far = [_named(f"family_{n}", _far_words(group, events)) for n, group in enumerate(self.families)]
+        keys = [F.col("track"), F.unix_micros("time").alias("time_us"), F.col("offset")]
+        if not self.families:
+            return events.select(*keys, *plain)
+        layer, feature = F.lit(NO_LAYER).alias("layer"), F.lit(None).cast("string").alias("feature")
+        base = events.select(*keys, layer, feature, *plain, *(word for words in far for word in words))
+        for n, group in enumerate(self.families):
+            near = group.near(events)
+            words = [
+                _named(f"family_{m}", _near_words(group, near) if m == n else [_nothing()] * len(far[m]))
+                for m in range(len(self.families))
+            ]
+            nothing = _named("word", [_nothing()] * len(plain))
+            flat = [*nothing, *(word for columns in words for word in columns)]
+            base = base.unionByName(near.select(*keys, F.lit(n).alias("layer"), F.col("feature"), *flat))
+        return base
 
 
-def _partitions(events: DataFrame) -> int:
-    return int(events.sparkSession.conf.get("spark.sql.shuffle.partitions") or 2)
+def _named(name: str, words: Sequence[Column]) -> list[Column]:
+    return [word.alias(f"{name}_{n}") for n, word in enumerate(words)]
+
+
+def _nothing() -> Column:
+    return F.lit(0).cast("long")
+
+
+def _far_words(group: FamilyGroup, events: DataFrame) -> list[Column]:
+    """What holds of an event with respect to a feature that is out of reach: its distance is beyond every threshold."""
+    return _family_words(group, events, F.lit(inf))
+
+
+def _near_words(group: FamilyGroup, near: DataFrame) -> list[Column]:
+    return _family_words(group, near, F.col("feature_distance_m"))
+
+
+def _family_words(group: FamilyGroup, rows: DataFrame, distance: Column) -> list[Column]:
+    conditions: tuple[Condition, ...] = shared_conditions(group.patterns)
+    names = {pattern.spec.family for pattern in group.patterns}
+    own = columns_of(rows.schema)
+    fields = [T.StructField(f"{name}.{DISTANCE}", T.DoubleType()) for name in sorted(filter(None, names))]
+    schema = T.StructType([*rows.schema.fields, *fields])
+
+    def resolve(attribute: Attribute) -> Column:
+        return distance if attribute.owner in names else own(attribute)
+
+    words = packed_words(conditions, schema, resolve) or [_nothing()]
+    assert len(words) == max(1, -(-len(conditions) // WORD_BITS)), "as many words as the kernel reads"
+    return words
 
 
 def _match_columns() -> list[Column]:
@@ -105,69 +133,3 @@ def _match_columns() -> list[Column]:
         F.col("omitted"),
         F.col("status"),
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class _Partition:
-    """What runs in a Python worker: Arrow batches of one partition in, matches out."""
-
-    patterns: tuple[CompiledPattern, ...]
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        recogniser = Recogniser(self.patterns)
-        last_track: str | None = None
-        state: RecogniserState | None = None
-        for arrow in batches:
-            if arrow.num_rows == 0:
-                continue
-            tracks, batch = _batch_of(arrow, recogniser.words)
-            before = recogniser.fresh(batch.tracks)
-            if state is not None and tracks[0].as_py() == last_track:
-                before = recogniser.rearranged(state, _only_first(batch.tracks))
-            matches, after = recogniser.advance(batch, before)
-            state = recogniser.rearranged(after, np.array([batch.tracks - 1]))
-            last_track = tracks[-1].as_py()
-            if len(matches):
-                yield _found(matches, self.patterns, arrow.column(0))
-
-
-def _batch_of(arrow: pa.RecordBatch, words: int) -> tuple[pa.Array, Batch]:
-    """The tracks of an Arrow batch and its events as the kernels read them."""
-    track = arrow.column(0)
-    changes = pc.not_equal(track[1:], track[:-1]).to_numpy(zero_copy_only=False)
-    first = np.concatenate([[0], np.flatnonzero(changes) + 1])
-    columns = [arrow.column(2 + n).to_numpy() for n in range(words)]
-    packed = columns[0].reshape(-1, 1) if words == 1 else np.column_stack(columns)
-    times = arrow.column(1).to_numpy()
-    return track.take(pa.array(first)), Batch(packed, times, np.append(first, len(times)).astype(np.int64))
-
-
-def _only_first(tracks: int) -> NDArray[np.int64]:
-    """Keep the one remembered track in front of fresh ones."""
-    rows = np.full(tracks, -1, dtype=np.int64)
-    rows[0] = 0
-    return rows
-
-
-def _found(matches: Matches, patterns: Sequence[CompiledPattern], track: pa.Array) -> pa.RecordBatch:
-    names = pa.array([p.name for p in patterns])
-    versions = pa.array([p.version for p in patterns], pa.int32())
-    listed = np.array([p.spec.output is Output.ENUMERATE for p in patterns])[matches.pattern]
-    counted = np.array([p.spec.output is Output.COUNT for p in patterns])[matches.pattern]
-    offsets = pa.array(np.concatenate([[0], matches.members_end]), pa.int32())
-    columns = [
-        names.take(pa.array(matches.pattern)),
-        versions.take(pa.array(matches.pattern)),
-        pa.nulls(len(matches), pa.string()),
-        track.take(pa.array(matches.event)),
-        pa.array(matches.time),
-        pa.array(matches.index),
-        pa.ListArray.from_arrays(offsets, pa.array(matches.members), mask=pa.array(~listed)),
-        pa.array(matches.start_time),
-        pa.array(matches.count, mask=~counted | (matches.count == NOT_COUNTED)),
-        pa.array(matches.omitted, mask=~listed),
-        pa.array(STATUS).take(pa.array(matches.status)),
-        pa.array(matches.id_time),
-        pa.array(matches.id_tie),
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=FOUND)

@@ -26,7 +26,7 @@ COLUMNS = {
     **dict.fromkeys(("speed_kn", "heading_deg", "drift_deg", "implied_speed_kn", "gap_s", "distance_m"), NUMBER),
     **dict.fromkeys(("coast_distance_m", "port_distance_m", "gas_station_distance_m", "port.distance_m"), NUMBER),
     **dict.fromkeys(("speed_kmh", "fuel_level", "status_duration_min"), NUMBER),
-    **dict.fromkeys(("ship_type", "satellites"), INTEGER),
+    "satellites": INTEGER,
     **dict.fromkeys(("vessel_type", "engine"), STRING),
     **dict.fromkeys(("change_in_heading", "in_anchorage", "in_fishing", "accelerating", "ice"), BOOLEAN),
 }

@@ -12,7 +12,7 @@ from pipeline.arrow_columns import array_columns
 from tests.condition_cases import Row, arrow_table, conditions, rows, satisfied
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(conditions, min_size=1, max_size=5), st.lists(rows, min_size=1, max_size=12))
 def test_a_condition_holds_exactly_where_its_definition_says(some: list[Condition], events: list[Row]) -> None:
     columns = array_columns(arrow_table(events))

@@ -1,0 +1,83 @@
+"""The kernels, compiled ahead for one explicit signature each and kept on disk.
+
+Arrow hands out read-only arrays and tests make writable ones; left to itself, numba would compile every kernel once
+for each. The signatures ask for read-only inputs, which both satisfy.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import int64, typeof, types
+
+from patterns.compiler import compile_pattern
+from patterns.recognition.family_kernel import advance_families, fresh_family_states, rearranged_families
+from patterns.recognition.joint import fresh_joint
+from patterns.recognition.kernel import advance, fresh_rows
+from patterns.recognition.sets import Rules, advance_sets, fresh_set_states, rearranged_sets
+from patterns.recognition.tables import plan
+from patterns.recognition.track_state import fresh_states
+from patterns.spec import spec_of
+
+Kernel = Callable[..., Any]
+
+
+def _read_only(kind: Any, dimensions: int) -> Any:
+    return types.Array(kind, dimensions, "C", readonly=True)
+
+
+WORDS, LONGS, INTEGERS = _read_only(int64, 2), _read_only(int64, 1), _read_only(types.int32, 1)
+
+
+@cache
+def detection_kernel() -> Kernel:
+    """`kernel.advance`, ready to be called."""
+    some = plan([compile_pattern(spec_of("any", "a", {"a": "x"}))])
+    states, rows = fresh_states(some, 1), fresh_rows(1)
+    joint = fresh_joint(some)
+    signature = (typeof(some.tables), typeof(joint), WORDS, LONGS, INTEGERS, typeof(states), typeof(rows), int64)
+    return _compiled(advance, signature)
+
+
+@cache
+def set_kernel() -> Kernel:
+    """`sets.advance_sets`, ready to be called."""
+    rules = Rules(np.zeros((1, 1, 2), np.int32), np.zeros(1, np.bool_), 0, 0, 0, False, False, 0)
+    return _compiled(advance_sets, (typeof(rules), INTEGERS, LONGS, LONGS, typeof(fresh_set_states(1))))
+
+
+@cache
+def set_arrangement() -> Kernel:
+    """`sets.rearranged_sets`, ready to be called."""
+    return _compiled(rearranged_sets, (typeof(fresh_set_states(1)), LONGS))
+
+
+@cache
+def family_kernel() -> Kernel:
+    """`family_kernel.advance_families`, ready to be called."""
+    some = plan([compile_pattern(spec_of("any", "a", {"a": "x"}))])
+    states = typeof(fresh_family_states(1, 1, 1))
+    return _compiled(advance_families, (typeof(some.tables), WORDS, LONGS, LONGS, LONGS, INTEGERS, WORDS, states))
+
+
+@cache
+def family_arrangement() -> Kernel:
+    """`family_kernel.rearranged_families`, ready to be called."""
+    return _compiled(rearranged_families, (typeof(fresh_family_states(1, 1, 1)), LONGS))
+
+
+KERNELS: dict[str, Callable[[], Kernel]] = {
+    "detection": detection_kernel,
+    "sets of events": set_kernel,
+    "sets of events, carried": set_arrangement,
+    "pattern families": family_kernel,
+    "pattern families, carried": family_arrangement,
+}
+
+
+def _compiled(kernel: Any, signature: tuple[Any, ...]) -> Kernel:
+    kernel.compile(signature)
+    kernel.disable_compile()
+    ready: Kernel = kernel
+    return ready

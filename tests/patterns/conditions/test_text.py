@@ -1,0 +1,32 @@
+"""Writing conditions: the text reads back into the same tree, and is the one an analyst would write."""
+
+import pytest
+from hypothesis import given, settings
+
+from patterns.conditions import Condition, parse_condition, text_of
+from tests.condition_cases import conditions
+
+
+@settings(max_examples=300, deadline=None)
+@given(conditions)
+def test_parsing_the_text_gives_the_condition_back(condition: Condition) -> None:
+    assert parse_condition(text_of(condition)) == condition
+
+
+@pytest.mark.parametrize(
+    ("written", "canonical"),
+    [
+        ("1<x and x<9", "1 < x < 9"),
+        ("((a)) and (b or c)", "a and (b or c)"),
+        ("a and (b and c)", "a and (b and c)"),
+        ("not(x is known)", "x is unknown"),
+        ("not(x in('a'))", 'x not in ("a")'),
+        ("not(a and b)", "not (a and b)"),
+        ("not(not a)", "not not a"),
+        ("(a-(b-c))*-d=1.50", "(a - (b - c)) * -d == 1.5"),
+        ("`in` == `über` and `a b`.x", "`in` == über and `a b`.x"),
+        ("min( a,1e3 )>seconds_since(r)", "min(a, 1000.0) > seconds_since(r)"),
+    ],
+)
+def test_the_text_is_canonical(written: str, canonical: str) -> None:
+    assert text_of(parse_condition(written)) == canonical

@@ -1,0 +1,132 @@
+"""`foresail recognise` on the files users have: CSV, JSON lines and Parquet, good and bad."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from patterns.catalog.loader import read_catalog
+from patterns.errors import PatternError
+from pipeline.errors import InputError, OutputError
+from pipeline.jobs.recognise import RecogniseRequest, run_recognise
+from pipeline.progress import SILENT
+
+pytestmark = pytest.mark.spark
+
+PATTERN = """
+name: rise
+version: 3
+domain: fleet
+says: Low, then high.
+where: {low: x < 3, high: x >= 5}
+pattern: low ; high+
+output: enumerate
+"""
+ROWS = [("007", 0, 1), ("007", 1, 5), ("7", 2, 5), ("007", 3, 6)]
+EXPECTED = [("007", 2, [1, 2]), ("007", 3, [1, 2, 3])]
+
+
+@pytest.fixture
+def run(spark: SparkSession, tmp_path: Path) -> Any:
+    (tmp_path / "rise.yaml").write_text(PATTERN)
+
+    def recognise(events: str, form: str = "jsonl", **options: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        catalog = read_catalog([tmp_path / "rise.yaml"])
+        request = RecogniseRequest([events], catalog, tmp_path / "out", form, **options)
+        summary = run_recognise(spark, request, SILENT)
+        if form == "jsonl":
+            rows = [json.loads(line) for line in (tmp_path / "out" / "matches.jsonl").read_text().splitlines()]
+        else:
+            rows = [row.asDict() for row in spark.read.parquet(str(tmp_path / "out" / "matches")).collect()]
+        return summary, rows
+
+    return recognise
+
+
+def seen(rows: list[dict[str, Any]]) -> list[tuple[str, int, list[int]]]:
+    return sorted((row["track"], row["index"], row["events"]) for row in rows)
+
+
+def write_csv(folder: Path, lines: list[str], header: str = "track,time,x") -> str:
+    file = folder / "events.csv"
+    file.write_text("\n".join([header, *lines]) + "\n")
+    return str(file)
+
+
+def test_csv_with_iso_times_out_of_order(run: Any, tmp_path: Path) -> None:
+    lines = [f"{track},2024-01-01T00:00:0{s}Z,{x}" for track, s, x in reversed(ROWS)]
+    summary, rows = run(write_csv(tmp_path, lines))
+    assert seen(rows) == EXPECTED
+    assert (summary["events"], summary["matches"], summary["matches_by_pattern"]) == (4, 2, {"rise": 2})
+    assert (rows[0]["pattern_version"], rows[0]["time"]) == (3, "2024-01-01T00:00:01.000000Z")
+    assert set(rows[0]) >= {"match_id", "instance", "start_time", "registers", "count", "status"}
+
+
+def test_json_lines_and_parquet_give_the_same_rows_and_ids(run: Any, spark: SparkSession, tmp_path: Path) -> None:
+    file = tmp_path / "events.jsonl"
+    file.write_text(
+        "".join(json.dumps({"track": t, "time": 1_704_067_200_000 + 1000 * s, "x": x}) + "\n" for t, s, x in ROWS)
+    )
+    _, from_json = run(str(file))
+    frame = spark.createDataFrame([(t, 1_704_067_200 + s, x) for t, s, x in ROWS], "track string, time long, x long")
+    frame.write.parquet(str(tmp_path / "table.parquet"))
+    _, from_parquet = run(str(tmp_path / "table.parquet"), form="parquet")
+    assert seen(from_json) == seen(from_parquet) == EXPECTED
+    assert {row["match_id"] for row in from_json} == {row["match_id"] for row in from_parquet}
+    assert not (tmp_path / "out" / "matches.jsonl").exists()
+
+
+def test_bad_rows_are_kept_with_their_reason(run: Any, tmp_path: Path) -> None:
+    lines = ["a,1704067200,1", ",1704067201,5", "a,,5", "a,soon,5", "a,1704067204,much", "a,1704067205,5"]
+    summary, rows = run(write_csv(tmp_path, lines), types={"x": "double"})
+    rejected = [json.loads(line) for line in (tmp_path / "out" / "rejected.jsonl").read_text().splitlines()]
+    assert sorted(row["reason"] for row in rejected) == ["bad_time", "no_time", "no_track", "unreadable"]
+    assert (summary["events"], summary["rejected"], seen(rows)) == (2, 4, [("a", 2, [1, 2])])
+    assert "a,1704067204,much" in {row["raw"] for row in rejected}
+
+
+def test_equal_times_follow_the_order_of_the_file(run: Any, tmp_path: Path) -> None:
+    _, rows = run(write_csv(tmp_path, ["a,5,1", "a,5,5", "a,5,5"]))
+    assert seen(rows) == [("a", 2, [1, 2]), ("a", 3, [1, 2, 3])]
+    assert len({row["match_id"] for row in rows}) == 2
+
+
+def test_a_table_without_rows_finds_nothing(run: Any, tmp_path: Path) -> None:
+    summary, rows = run(write_csv(tmp_path, []), types={"x": "double"})
+    assert (summary["events"], summary["matches"], rows) == (0, 0, [])
+
+
+def test_running_again_replaces_what_was_found_before(run: Any, tmp_path: Path) -> None:
+    run(write_csv(tmp_path, ["a,1,1", "a,2,5"]))
+    _, rows = run(write_csv(tmp_path, ["a,1,1"]))
+    assert rows == []
+
+
+REFUSED = {
+    "no track": ("vessel,time,x", ["a,1,1"], {}, InputError, "no column 'track'"),
+    "an unknown attribute": ("track,time,xx", ["a,1,1"], {}, PatternError, "unknown attribute 'x'. Did you mean 'xx'"),
+    "a column of the wrong type": ("track,time,x", ["a,1,high"], {}, PatternError, "x"),
+    "an unknown column type": ("track,time,x", ["a,1,1"], {"types": {"x": "dbl"}}, InputError, "Types: string, double"),
+    "types of no column": ("track,time,x", ["a,1,1"], {"types": {"y": "double"}}, InputError, "no such column"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_read_is_refused_in_one_line(run: Any, tmp_path: Path, case: str) -> None:
+    header, lines, options, error, said = REFUSED[case]
+    with pytest.raises(error) as caught:
+        run(write_csv(tmp_path, lines, header), **options)
+    assert said in str(caught.value)
+
+
+def test_a_missing_file_and_a_foreign_folder_are_refused(run: Any, tmp_path: Path) -> None:
+    write_csv(tmp_path, ["a,1,1"])
+    with pytest.raises(InputError, match=r"evnts.csv: no such file.*Did you mean 'events.csv'"):
+        run(str(tmp_path / "evnts.csv"))
+    (tmp_path / "out" / "thesis.txt").write_text("mine")
+    (tmp_path / "out" / ".foresail").unlink()
+    with pytest.raises(OutputError, match="did not write"):
+        run(str(tmp_path / "events.csv"))
+    assert (tmp_path / "out" / "thesis.txt").read_text() == "mine"
