@@ -14,18 +14,29 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--seed", type=int, default=7, show_default=True, help="Another seed, other simulated vessels.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=Path("out/demo"), show_default=True, help="Where to write."
+)
 @output_options
 @settings_options
 def command(
-    *, seed: int, as_json: bool, quiet: bool, settings_file: Path | None, master: str | None, conf: tuple[str, ...]
+    *,
+    seed: int,
+    out: Path,
+    as_json: bool,
+    quiet: bool,
+    settings_file: Path | None,
+    master: str | None,
+    conf: tuple[str, ...],
 ) -> None:
-    """Send a few hundred simulated positions through Sedona and show which vessels are in which zone."""
+    """Simulate a day of vessels, say where they were, recognise what they did, and compare with what is true."""
     settings = settings_from(settings_file, master, conf)
     from pipeline.jobs.demo import run
     from pipeline.session import start_spark
 
     progress = open_progress(quiet)
-    result = run(start_spark(settings, "foresail demo", progress, short_work=True), seed, progress)
+    spark = start_spark(settings, "foresail demo", progress, short_work=True)
+    result = run(spark, out, settings.layers.directory, seed, progress)
     if as_json:
         write_summary(result.summary)
     else:
@@ -36,13 +47,16 @@ def _show(result: "DemoResult") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=f"{result.positions} simulated positions of {result.vessels} simulated vessels")
-    table.add_column("zone")
-    table.add_column("kind")
-    table.add_column("vessels", justify="right")
-    table.add_column("positions", justify="right")
-    table.add_column("who")
-    for visits in result.zones:
-        who = ", ".join(name.removeprefix("simulated ") for name in visits.vessels)
-        table.add_row(visits.zone, visits.kind, str(len(visits.vessels)), str(visits.positions), who)
-    Console().print(table)
+    title = f"{result.positions:,} simulated positions of {result.tracks} simulated vessels"
+    table = Table(title=title, caption="a near-miss keeps just short of the definition: reporting it would be wrong")
+    table.add_column("pattern")
+    for heading in ("happened", "found", "near-misses", "wrongly hit", "reported"):
+        table.add_column(heading, justify="right")
+    for score in result.scores:
+        happened = score.injected + score.incidental
+        found = score.injected_found + score.incidental_found
+        figures = (happened, found, score.near_misses, score.near_misses_hit, score.reported)
+        table.add_row(score.pattern, *map(str, figures))
+    console = Console()
+    console.print(table)
+    console.print(f"{result.seconds:.0f} s; positions, layers, truth and matches are in {result.folder}")
