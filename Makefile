@@ -11,7 +11,7 @@ FORESAIL := .venv/bin/foresail
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 12
 
-setup: $(STAMPS)/jars ## the virtual environment, the Python packages and the jars
+setup: $(STAMPS)/jars $(STAMPS)/kernels ## the virtual environment, the Python packages, the jars and the compiled kernels
 
 $(STAMPS)/venv:
 	@"$(PYTHON)" pipeline/prerequisites.py
@@ -24,6 +24,10 @@ $(STAMPS)/packages: $(STAMPS)/venv pyproject.toml requirements.lock
 
 $(STAMPS)/jars: $(STAMPS)/packages pipeline/jars.py
 	@$(FORESAIL) jars
+	@touch $@
+
+$(STAMPS)/kernels: $(STAMPS)/packages $(wildcard patterns/recognition/*.py)
+	@$(FORESAIL) kernels
 	@touch $@
 
 demo: setup ## the main job on simulated data, with embedded defaults

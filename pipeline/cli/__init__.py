@@ -17,6 +17,7 @@ COMMANDS = {
     "recognise": "Find the patterns of a catalog in any table of events.",
     "catalog": "The catalog of patterns: list, show, check, draw, import.",
     "kafka": "A single-node Kafka broker for development: start, stop, status.",
+    "kernels": "Compile the recognition kernels for this machine, once.",
     "jars": "Fetch the jars that Spark needs, once.",
 }
 

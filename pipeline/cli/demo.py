@@ -49,8 +49,8 @@ def _show(result: "DemoResult") -> None:
 
     title = f"{result.positions:,} simulated positions of {result.tracks} simulated vessels"
     table = Table(title=title, caption="a near-miss keeps just short of the definition: reporting it would be wrong")
-    table.add_column("pattern")
-    for heading in ("happened", "found", "near-misses", "wrongly hit", "reported"):
+    table.add_column("pattern", min_width=max(len(score.pattern) for score in result.scores))
+    for heading in ("happened", "found", "near-misses", "hit", "reported"):
         table.add_column(heading, justify="right")
     for score in result.scores:
         happened = score.injected + score.incidental
