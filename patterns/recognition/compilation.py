@@ -4,8 +4,10 @@ Arrow hands out read-only arrays and tests make writable ones; left to itself, n
 for each. The signatures ask for read-only inputs, which both satisfy.
 """
 
+import hashlib
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,6 +69,23 @@ def family_arrangement() -> Kernel:
     return _compiled(rearranged_families, (typeof(fresh_family_states(1, 1, 1)), LONGS))
 
 
+@cache
+def _discard_stale(folder: Path) -> None:
+    """Remove compiled kernels of other sources: numba looks at the file of a kernel, not at those of what it calls."""
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
+    stamp = folder / f"kernels-{digest}.stamp"
+    if stamp.exists():
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    names = {source.stem for source in sources}
+    for file in folder.iterdir():
+        compiled = file.suffix in (".nbi", ".nbc") and file.name.split(".")[0] in names
+        if compiled or file.suffix == ".stamp":
+            file.unlink(missing_ok=True)
+    stamp.touch()
+
+
 KERNELS: dict[str, Callable[[], Kernel]] = {
     "detection": detection_kernel,
     "sets of events": set_kernel,
@@ -77,6 +96,7 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
 
 
 def _compiled(kernel: Any, signature: tuple[Any, ...]) -> Kernel:
+    _discard_stale(Path(kernel._cache.cache_path))
     kernel.compile(signature)
     kernel.disable_compile()
     ready: Kernel = kernel

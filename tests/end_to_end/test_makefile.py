@@ -50,20 +50,20 @@ def test_without_java_nothing_is_made_and_one_line_says_why(project: Path) -> No
 
 
 def test_what_is_done_is_skipped(project: Path) -> None:
-    stamp(project, "venv", "packages", "jars")
+    stamp(project, "venv", "packages", "jars", "kernels")
     assert make(project, "--question", "setup").returncode == 0
 
 
-@pytest.mark.parametrize("step", ["venv", "packages", "jars"])
+@pytest.mark.parametrize("step", ["venv", "packages", "jars", "kernels"])
 def test_a_step_without_its_stamp_is_repeated(project: Path, step: str) -> None:
-    stamp(project, "venv", "packages", "jars")
+    stamp(project, "venv", "packages", "jars", "kernels")
     (project / ".venv" / ".stamps" / step).unlink()
     assert make(project, "--question", "setup").returncode == 1
 
 
 @pytest.mark.parametrize("file", ["pyproject.toml", "requirements.lock", "pipeline/jars.py"])
 def test_a_change_of_what_is_wanted_sets_up_anew(project: Path, file: str) -> None:
-    stamp(project, "venv", "packages", "jars")
+    stamp(project, "venv", "packages", "jars", "kernels")
     time.sleep(0.02)
     (project / file).touch()
     assert make(project, "--question", "setup").returncode == 1
