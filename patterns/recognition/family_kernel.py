@@ -220,7 +220,8 @@ def advance_families(
                 far_columns[p] = class_of_event(tables, p, far_words, event)
                 if far_columns[p] < 0:
                     return saved, found, IMPOSSIBLE_EVENT, event
-            for row in range(1, active):
+            for turn in range(1, active + 1):
+                row = turn % active  # the far run comes last: new instances were copied from it as it was before
                 columns = far_columns
                 if near_row[row] >= 0:
                     columns = near_columns
@@ -229,9 +230,8 @@ def advance_families(
                         if near_columns[p] < 0:
                             return saved, found, IMPOSSIBLE_EVENT, event
                 moment = Moment(event, row, far.position, far.time, far.tie, far.gap)
-                step_row(tables, columns, moment, working, found, features[row], scratch)
-            if step_row(tables, far_columns, far, working, found, -1, scratch):
-                return saved, found, FAR_MATCH, event
+                if step_row(tables, columns, moment, working, found, features[row], scratch) and row == FAR:
+                    return saved, found, FAR_MATCH, event
             active = without_far_ones(working, features, active)
         kept, kept_feature = kept_with_room(kept, kept_feature, kept_at[track] + active)
         for row in range(active):
