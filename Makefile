@@ -4,8 +4,6 @@
 PYTHON ?= python3
 STAMPS := .venv/.stamps
 FORESAIL := .venv/bin/foresail
-# uv may not find a certificate bundle of the machine's own; the system's trust store always works.
-UV := .venv/bin/uv --quiet --no-config
 
 .DELETE_ON_ERROR:
 .PHONY: help setup demo test lint unit docs lock clean
@@ -13,19 +11,15 @@ UV := .venv/bin/uv --quiet --no-config
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 12
 
-setup: $(STAMPS)/packages $(STAMPS)/jars ## the virtual environment, the Python packages and the jars
+setup: $(STAMPS)/jars ## the virtual environment, the Python packages and the jars
 
 $(STAMPS)/venv:
-	@$(PYTHON) pipeline/prerequisites.py
-	@echo "foresail: making .venv"
-	@rm -rf .venv
-	@$(PYTHON) -m venv .venv
-	@.venv/bin/python -m pip install --quiet --disable-pip-version-check uv || { rm -rf .venv; echo "foresail: the package index cannot be reached. Connect to the network and run make again." >&2; exit 1; }
+	@"$(PYTHON)" pipeline/prerequisites.py
+	@"$(PYTHON)" pipeline/set_up.py environment
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/packages: $(STAMPS)/venv pyproject.toml requirements.lock
-	@echo "foresail: installing the Python packages of requirements.lock"
-	@$(UV) pip install --python .venv/bin/python --constraint requirements.lock --editable '.[dev]' || { echo "foresail: the Python packages could not be installed (see above). Check the network and the disk, then run make again." >&2; exit 1; }
+	@.venv/bin/python pipeline/set_up.py packages
 	@touch $@
 
 $(STAMPS)/jars: $(STAMPS)/packages pipeline/jars.py
@@ -47,11 +41,13 @@ unit: setup ## the tests alone
 	.venv/bin/pytest
 
 docs: setup ## the generated parts of docs/
+	.venv/bin/python -m pipeline.settings_page docs/settings.md
 	$(FORESAIL) catalog docs --out docs/catalog
 	$(FORESAIL) catalog schema --out docs/catalog.schema.json
+	PYTHONPATH=. .venv/bin/python docs/draw_simulated_day.py
 
 lock: $(STAMPS)/venv ## resolve the ranges of pyproject.toml anew into requirements.lock
-	$(UV) pip compile pyproject.toml --all-extras --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header --upgrade --output-file requirements.lock
+	.venv/bin/uv --no-config pip compile pyproject.toml --all-extras --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header --upgrade --output-file requirements.lock
 
 clean: ## remove what make and the tests made (not the jar cache)
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -29,5 +29,9 @@ class OutputError(PipelineError):
     """A folder that was to be written is not ours, or cannot be written."""
 
 
+class BrokerError(PipelineError):
+    """The development broker cannot be started, reached or stopped."""
+
+
 class BalanceError(PipelineError):
     """A job's rows in are not its rows out, rejected and duplicates: rows were lost or doubled."""

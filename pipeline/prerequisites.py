@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 LEAST_PYTHON = (3, 11)
@@ -63,6 +64,9 @@ def python_fault() -> str | None:
         least = ".".join(map(str, LEAST_PYTHON))
         hint = f"Foresail needs {least} or newer: make PYTHON=/path/to/python{least}"
         return f"{sys.executable}: Python {found} is too old. {hint}"
+    if not (find_spec("venv") and find_spec("ensurepip")):
+        hint = "Install them (Debian, Ubuntu: apt-get install python3-venv) or use another: make PYTHON=/path/to/python"
+        return f"{sys.executable}: lacks the modules venv and ensurepip, which make virtual environments. {hint}"
     return None
 
 

@@ -1,17 +1,20 @@
 """The one place that makes a SparkSession: Sedona and the Kafka connector on the class path, from settings, quietly."""
 
+import atexit
 import logging
 import os
 import re
 import sys
 import time
-from collections.abc import Callable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.errors import JavaError, SparkStartError
 from pipeline.jars import SPARK_JARS, resolve
+from pipeline.java_process import launch_java, one_line
 from pipeline.prerequisites import java_fault
+from pipeline.progress import SILENT, Progress
 from pipeline.settings import Settings
 
 if TYPE_CHECKING:
@@ -19,44 +22,66 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-SEDONA_EXTENSIONS = "org.apache.sedona.viz.sql.SedonaVizExtensions,org.apache.sedona.sql.SedonaSqlExtensions"
+CHECKOUT = Path(__file__).resolve().parents[1]
+LOG_CONFIGURATION = Path(__file__).with_name("log4j2.properties")
 ROCKSDB_STATE_STORE = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+SEDONA_FUNCTIONS = ("st_functions", "st_constructors", "st_predicates", "st_aggregates")
+OPEN_CONF = (
+    "spark.hadoop.",
+    "spark.executorEnv.",
+    "spark.sedona.",
+    "spark.sql.catalog.",
+    "spark.yarn.",
+    "spark.kubernetes.",
+)
+"""Where any key is allowed, or where Spark's list of its keys is not complete."""
 
 
 def start_spark(
-    settings: Settings, application: str = "foresail", announce: Callable[[str], None] = logger.info
+    settings: Settings, application: str = "foresail", progress: Progress = SILENT, short_work: bool = False
 ) -> "SparkSession":
-    """A running SparkSession with Sedona's functions registered; says in the log how long it took."""
+    """A running SparkSession with Sedona's functions; for `short_work` Java compiles quickly rather than well."""
     fault = java_fault()
     if fault:
         raise JavaError(fault)
-    jars = [jar for jar_set in SPARK_JARS for jar in resolve(jar_set, settings.jars.directory, announce)]
+    jars = [jar for jar_set in SPARK_JARS for jar in resolve(jar_set, settings.jars.directory, progress)]
+    _make_local_directory(settings)
     began = time.monotonic()
-    spark = _build(settings, application, jars)
-    spark.sparkContext.setLogLevel(settings.spark.log_level)
+    with progress.step("starting Spark"):
+        spark = _build(settings, application, configuration(settings, jars, short_work))
     logger.info("spark started seconds=%.1f master=%s", time.monotonic() - began, settings.spark.master)
+    atexit.register(stop_quietly, spark)
     return spark
+
+
+def stop_quietly(spark: "SparkSession") -> None:
+    """Stop `spark`; a Java process that is already gone is no fault."""
+    try:
+        spark.stop()
+    except Exception:
+        logger.debug("spark was gone before it was stopped", exc_info=True)
 
 
 def cores_of(master: str) -> int | None:
     """The number of cores a local master uses, or None for a cluster."""
-    found = re.fullmatch(r"local(?:\[(\d+|\*)(?:,\d+)?\])?", master)
+    found = re.fullmatch(r"local(?:\[(\d+|\*)(?:,\s*\d+)?\])?", master)
     if not found:
         return None
     cores = found.group(1)
     return 1 if cores is None else os.cpu_count() or 1 if cores == "*" else int(cores)
 
 
-def configuration(settings: Settings, jars: list[Path]) -> dict[str, str]:
+def configuration(settings: Settings, jars: list[Path], short_work: bool = False) -> dict[str, str]:
     """What Spark is told; the user's own `spark.conf` has the last word."""
-    partitions = settings.spark.shuffle_partitions or cores_of(settings.spark.master)
     chosen = {
-        "spark.jars": ",".join(jar.as_uri().replace("file:///", "file:/") for jar in jars),
-        "spark.sql.extensions": SEDONA_EXTENSIONS,
+        "spark.master": settings.spark.master,
+        "spark.sql.extensions": "org.apache.sedona.sql.SedonaSqlExtensions",
         "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
         "spark.kryo.registrator": "org.apache.sedona.core.serde.SedonaKryoRegistrator",
         "spark.driver.memory": settings.spark.driver_memory,
         "spark.sql.session.timeZone": "UTC",
+        # Spark's default for timestamps in Parquet is the old INT96, which has no statistics to skip row groups by.
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(settings.spark.arrow_batch_rows),
         "spark.ui.enabled": str(settings.spark.ui).lower(),
@@ -64,26 +89,93 @@ def configuration(settings: Settings, jars: list[Path]) -> dict[str, str]:
         "spark.sql.streaming.stateStore.providerClass": ROCKSDB_STATE_STORE,
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     }
+    partitions = settings.spark.shuffle_partitions or cores_of(settings.spark.master)
     if partitions:
         chosen["spark.sql.shuffle.partitions"] = str(partitions)
-    if settings.spark.master.startswith("local"):
+    if settings.spark.local_directory:
+        chosen["spark.local.dir"] = str(settings.spark.local_directory)
+    chosen |= _place_configuration(settings.spark.master, jars)
+    conf = settings.spark.conf
+    # Sedona tells its makers of every start unless it is asked not to: local work needs no network
+    options = f"-Dlog4j2.configurationFile={LOG_CONFIGURATION.as_uri()} -DDO_NOT_TRACK=true"
+    if short_work:
+        options += " -XX:TieredStopAtLevel=1"  # the optimising compiler takes half of the CPU time of a start
+    user_options = conf.get("spark.driver.extraJavaOptions", "")
+    return chosen | conf | {"spark.driver.extraJavaOptions": f"{options} {user_options}".strip()}
+
+
+def _place_configuration(master: str, jars: list[Path]) -> dict[str, str]:
+    if not master.startswith("local"):
+        return {"spark.jars": ",".join(map(str, jars))}
+    return {
+        # Spark would copy every jar of spark.jars at each start; one process can have them on its class path
+        "spark.driver.extraClassPath": os.pathsep.join(map(str, jars)),
         # The machine's name may not resolve, or resolve to an address that is gone: local mode needs only loopback.
-        chosen |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-    return chosen | settings.spark.conf
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        # a worker imports the code that the driver runs, whatever the folder it was started from
+        "spark.executorEnv.PYTHONPATH": str(CHECKOUT),
+    }
 
 
-def _build(settings: Settings, application: str, jars: list[Path]) -> "SparkSession":
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    from pyspark.sql import SparkSession  # noqa: PLC0415 - Spark costs a second to import; commands without it don't pay
-
-    builder = SparkSession.builder.master(settings.spark.master).appName(application)
-    for key, value in configuration(settings, jars).items():
-        builder = builder.config(key, value)
+def _make_local_directory(settings: Settings) -> None:
+    folder = settings.spark.local_directory
+    if folder is None:
+        return
     try:
-        spark = builder.getOrCreate()
-        spark._jvm.org.apache.sedona.spark.SedonaContext.create(spark._jsparkSession, "python")  # type: ignore[union-attr]
+        folder.mkdir(parents=True, exist_ok=True)
+        usable = os.access(folder, os.W_OK | os.X_OK)
+    except OSError:
+        usable = False
+    if not usable:
+        msg = f"{folder}: Spark cannot write its temporary files there. Set spark.local_directory to another folder."
+        raise SparkStartError(msg)
+
+
+def _build(settings: Settings, application: str, conf: dict[str, str]) -> "SparkSession":
+    from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - Spark takes half a second to import
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if "spark.driver.host" in conf:
+        os.environ.setdefault("SPARK_LOCAL_IP", conf["spark.driver.host"])
+    # a context of this process is used again, and so is the Java process of one that was stopped
+    running, gateway, lines = SparkContext._active_spark_context, SparkContext._gateway, None
+    if gateway is None:
+        gateway, lines = launch_java(conf)
+    spark_conf = SparkConf(loadDefaults=False).setAppName(application).setAll(list(conf.items()))
+    try:
+        context = running or SparkContext(conf=spark_conf, gateway=gateway)
+        spark = SparkSession.builder.config(conf=spark_conf).getOrCreate()
+        context.setLogLevel(settings.spark.log_level)
+        spark.conf.get("spark.sql.session.timeZone")  # the first question makes Spark read, and refuse, its settings
     except Exception as error:
-        reason = str(error).strip().splitlines()[0]
-        msg = f"spark: did not start with master {settings.spark.master} ({reason}). Check spark.master and spark.conf."
-        raise SparkStartError(msg) from error
+        msg = (
+            f"spark: did not start with master {settings.spark.master} ({one_line(error)}). Check --master and --conf."
+        )
+        raise SparkStartError(msg) from None
+    _check_known(settings.spark.conf, spark)
+    _register_sedona(spark)
+    if lines:
+        lines.pass_on()
     return spark
+
+
+def _register_sedona(spark: "SparkSession") -> None:
+    """Make Sedona's Python column functions find their Java side; the SQL functions are the extension's work."""
+    from py4j.java_gateway import java_import  # noqa: PLC0415
+
+    for name in SEDONA_FUNCTIONS:
+        java_import(spark._jvm, f"org.apache.spark.sql.sedona_sql.expressions.{name}")
+
+
+def _check_known(conf: dict[str, str], spark: "SparkSession") -> None:
+    """Refuse a key that Spark does not know but that is nearly one it knows: it would be without effect."""
+    entries = getattr(getattr(spark._jvm, "org.apache.spark.internal.config.ConfigEntry$"), "MODULE$")
+    unknown = [key for key in conf if not key.startswith(OPEN_CONF) and entries.findEntry(key) is None]
+    known = [str(key) for key in entries.knownConfigs().keySet().toArray()] if unknown else []
+    for key in unknown:
+        near = get_close_matches(key, known, n=1, cutoff=0.9)
+        if near:
+            msg = f"--conf {key}: Spark does not know this key. Did you mean '{near[0]}'?"
+            raise SparkStartError(msg)

@@ -8,10 +8,10 @@ import os
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from pipeline.errors import SettingsError
 
@@ -19,14 +19,22 @@ ENVIRONMENT_PREFIX = "FORESAIL_"
 FILE_VARIABLE = "FORESAIL_SETTINGS"
 
 
-def _cache_home() -> Path:
+def cache_home() -> Path:
+    """Where this user's programs keep what they can fetch again."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
 class Section(BaseModel):
     """A part of the settings; an unknown key is an error, not a surprise."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
+
+
+def _as_spark_writes(conf: Any) -> Any:
+    """YAML's `true` is Spark's "true"."""
+    if not isinstance(conf, dict):
+        return conf
+    return {key: str(value).lower() if isinstance(value, bool) else value for key, value in conf.items()}
 
 
 class SparkSettings(Section):
@@ -38,16 +46,24 @@ class SparkSettings(Section):
         None, ge=1, description="Partitions after a shuffle; as many as the master has cores when not given."
     )
     arrow_batch_rows: int = Field(200_000, ge=1, description="Rows of one Arrow batch that crosses into Python.")
-    log_level: str = Field("ERROR", description="Least level of Spark's own log lines that are shown.")
+    local_directory: Path | None = Field(
+        None,
+        description="Where Spark puts what does not fit into memory; the machine's temporary folder when not given.",
+    )
+    log_level: Literal["OFF", "FATAL", "ERROR", "WARN", "INFO", "DEBUG", "TRACE", "ALL"] = Field(
+        "WARN", description="Least level of Spark's own log lines that are shown."
+    )
     ui: bool = Field(False, description="Serve Spark's web page while a job runs.")
-    conf: dict[str, str] = Field(default_factory=dict, description="Any further Spark configuration, key by key.")
+    conf: Annotated[dict[str, str], BeforeValidator(_as_spark_writes)] = Field(
+        default_factory=dict, description="Any further Spark configuration, key by key."
+    )
 
 
 class JarSettings(Section):
     """Where the jars of Spark's companions are kept."""
 
     directory: Path = Field(
-        default_factory=lambda: _cache_home() / "foresail" / "jars", description="The cache, filled once, used offline."
+        default_factory=lambda: cache_home() / "foresail" / "jars", description="The cache, filled once, used offline."
     )
 
 
@@ -56,7 +72,7 @@ class LayerSettings(Section):
 
     file: Path | None = Field(None, description="The layers file of streams; commands name theirs with --layers.")
     directory: Path = Field(
-        default_factory=lambda: _cache_home() / "foresail" / "layers",
+        default_factory=lambda: cache_home() / "foresail" / "layers",
         description="Layers as checked and indexed; every machine of a cluster must see it at this path.",
     )
 
@@ -67,7 +83,7 @@ class KafkaSettings(Section):
     bootstrap_servers: str | None = Field(None, description="host:port of the broker; none means no Kafka.")
     port: int = Field(9092, ge=1, le=65535, description="Port of the development broker on the loopback address.")
     directory: Path = Field(
-        default_factory=lambda: _cache_home() / "foresail" / "kafka", description="Data of the development broker."
+        default_factory=lambda: cache_home() / "foresail" / "kafka", description="Data of the development broker."
     )
 
 
@@ -90,17 +106,20 @@ def read_settings(
     if file is None and environment.get(FILE_VARIABLE):
         file = Path(environment[FILE_VARIABLE])
     values: dict[str, Any] = _read_file(file) if file else {}
-    for name, value in sorted(environment.items()):
+    origins: dict[str, str] = {}
+    for name, text in sorted(environment.items()):
         if name.startswith(ENVIRONMENT_PREFIX) and name != FILE_VARIABLE:
             path = name.removeprefix(ENVIRONMENT_PREFIX).lower().split("__")
-            _assign(values, path, yaml.safe_load(value), where=name)
+            _assign(values, path, _read_variable(name, text), where=name)
+            origins[".".join(path)] = name
     for key, value in (options or {}).items():
         if value is not None:
             _assign(values, key.split("."), value, where=f"option {key}")
+            origins[key] = "option"
     try:
         return Settings.model_validate(values)
     except ValidationError as error:
-        raise SettingsError(_sentence(error, where=str(file) if file else "settings")) from None
+        raise SettingsError(_sentence(error, origins, otherwise=str(file or "settings"))) from None
 
 
 def known_keys(section: type[BaseModel] = Settings, prefix: str = "") -> dict[str, str]:
@@ -136,6 +155,14 @@ def _read_file(file: Path) -> dict[str, Any]:
     return values
 
 
+def _read_variable(name: str, text: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        msg = f"{name}: '{text}' is not a YAML value. Put it in quotes."
+        raise SettingsError(msg) from None
+
+
 def _assign(values: dict[str, Any], path: list[str], value: Any, where: str) -> None:
     for name in path[:-1]:
         inner = values.setdefault(name, {})
@@ -146,12 +173,21 @@ def _assign(values: dict[str, Any], path: list[str], value: Any, where: str) -> 
     values[path[-1]] = value
 
 
-def _sentence(error: ValidationError, where: str) -> str:
-    fault = error.errors()[0]
-    key = ".".join(map(str, fault["loc"]))
-    if fault["type"] != "extra_forbidden":
-        return f"{where}: {key}: {fault['msg']}, got {fault['input']!r}. {known_keys().get(key, '')}".rstrip()
-    known = list(known_keys())
-    near = get_close_matches(key, known, n=1, cutoff=0.5)
-    hint = f"Did you mean '{near[0]}'? " if near else ""
-    return f"{where}: unknown key '{key}'. {hint}Known keys: {', '.join(known)}."
+def _sentence(error: ValidationError, origins: Mapping[str, str], otherwise: str) -> str:
+    """Every fault, each with where it was set; one line in all."""
+    faults = []
+    for fault in error.errors():
+        key = ".".join(map(str, fault["loc"]))
+        faults.append(f"{origins.get(key, otherwise)}: {_fault(key, fault['type'], fault['msg'], fault['input'])}")
+    return " ".join(faults)
+
+
+def _fault(key: str, kind: str, message: str, given: Any) -> str:
+    keys = known_keys()
+    if kind != "extra_forbidden":
+        return f"{key}: {message}, got {given!r}. {keys.get(key, '')}".rstrip()
+    near = get_close_matches(key, keys, n=1, cutoff=0.5) or get_close_matches(key, [k.rpartition(".")[2] for k in keys])
+    if near:
+        meant = next(known for known in keys if known == near[0] or known.endswith(f".{near[0]}"))
+        return f"unknown key '{key}'. Did you mean '{meant}'?"
+    return f"unknown key '{key}'. Known keys: {', '.join(keys)}."

@@ -1,4 +1,4 @@
-"""What every test may use: one Spark session for the whole run, and the real feeds where they are at hand."""
+"""What every test may use: one Spark session and one Kafka broker for the whole run, and the real feeds if at hand."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,9 +18,23 @@ def spark() -> "Iterator[SparkSession]":
     from pipeline.session import start_spark
     from pipeline.settings import read_settings
 
-    session = start_spark(read_settings(environment={}), application="foresail tests")
+    session = start_spark(read_settings(environment={}), application="foresail tests", short_work=True)
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a real single-node Kafka that all tests share; name topics after the test."""
+    from pipeline.kafka import start_broker, stop_broker
+    from pipeline.kafka.broker import free_port
+    from pipeline.settings import read_settings
+
+    folder = tmp_path_factory.mktemp("kafka")
+    status = start_broker(folder, free_port(), read_settings(environment={}).jars.directory)
+    assert status.address is not None
+    yield status.address
+    stop_broker(folder)
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from numba import int64, typeof, types
 from patterns.compiler import compile_pattern
 from patterns.recognition.family_kernel import advance_families, fresh_family_states, rearranged_families
 from patterns.recognition.joint import fresh_joint
-from patterns.recognition.kernel import advance, fresh_rows
+from patterns.recognition.kernel import advance, fresh_rows, fresh_scratch
 from patterns.recognition.sets import Rules, advance_sets, fresh_set_states, rearranged_sets
 from patterns.recognition.tables import plan
 from patterns.recognition.track_state import fresh_states
@@ -36,8 +36,8 @@ def detection_kernel() -> Kernel:
     some = plan([compile_pattern(spec_of("any", "a", {"a": "x"}))])
     states, rows = fresh_states(some, 1), fresh_rows(1)
     joint = fresh_joint(some)
-    signature = (typeof(some.tables), typeof(joint), WORDS, LONGS, INTEGERS, typeof(states), typeof(rows), int64)
-    return _compiled(advance, signature)
+    kinds = [typeof(value) for value in (states, rows, fresh_scratch(some))]
+    return _compiled(advance, (typeof(some.tables), typeof(joint), WORDS, LONGS, INTEGERS, *kinds, int64))
 
 
 @cache

@@ -11,9 +11,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from patterns.recognition.arrays import copy_part, copy_row, fill, same_row
+from patterns.recognition.arrays import compiled, copy_part, copy_row, fill, inlined, same_row
 from patterns.recognition.joint import class_of_event
-from patterns.recognition.kernel import Moment, Rows, arrive, attend
+from patterns.recognition.kernel import Moment, Rows, Scratch, arrive, attend
 from patterns.recognition.tables import NEVER, Tables
 from patterns.recognition.track_state import NO_RUN, TrackStates
 
@@ -60,7 +60,7 @@ def states_of(count: int, patterns: int, runs: int) -> TrackStates:
     )
 
 
-@njit(cache=True)
+@compiled
 def copy_run(source: TrackStates, row: int, target: TrackStates, onto: int) -> None:
     """Make row `onto` of `target` equal to row `row` of `source`."""
     target.seen[onto] = source.seen[row]
@@ -78,7 +78,7 @@ def copy_run(source: TrackStates, row: int, target: TrackStates, onto: int) -> N
     copy_row(source.episode_last_time, row, target.episode_last_time, onto)
 
 
-@njit(cache=True)
+@compiled
 def alike(states: TrackStates, one: int, other: int) -> bool:
     """Whether two runs will behave the same from now on, and have no episode open."""
     for p in range(states.episode.shape[1]):
@@ -139,7 +139,7 @@ def with_rows(found: FamilyRows, more: int) -> FamilyRows:
     return wider
 
 
-@njit(cache=True)
+@inlined
 def step_row(
     tables: Tables,
     columns: NDArray[np.int32],
@@ -147,7 +147,7 @@ def step_row(
     states: TrackStates,
     found: FamilyRows,
     feature: int,
-    scratch: NDArray[np.int64],
+    scratch: Scratch,
 ) -> bool:
     """Step every pattern of one run on one event; whether any matched."""
     matched_any = False
@@ -160,7 +160,7 @@ def step_row(
             start = 0
         after = tables.delta[tables.delta_at[p] + start * tables.classes[p] + columns[p]]
         if before != 0 or after != 0:
-            matched = attend(tables, p, columns[p], after, moment, states, found.rows, scratch[0], scratch[1])
+            matched = attend(tables, p, columns[p], after, moment, states, found.rows, scratch)
             matched_any = matched_any or matched
             if matched and tables.restart[p]:
                 after = tables.states_at[p + 1] - tables.states_at[p] - 1
@@ -186,10 +186,7 @@ def advance_families(
     """
     tracks, patterns, runs = len(first_of) - 1, len(tables.classes), tables.runs_at[-1]
     found = family_rows(1024)
-    most_runs = 1
-    for p in range(patterns):
-        most_runs = max(most_runs, tables.runs_at[p + 1] - tables.runs_at[p])
-    scratch = np.empty((2, most_runs), dtype=np.int64)
+    scratch = Scratch(np.empty(runs + 1, dtype=np.int64), np.empty(runs + 1, dtype=np.int64))
     far_columns, near_columns = np.empty(patterns, dtype=np.int32), np.empty(patterns, dtype=np.int32)
     working, features = states_of(8, patterns, runs), np.full(8, -1, dtype=np.int32)
     kept, kept_feature = states_of(tracks + 8, patterns, runs), np.full(tracks + 8, -1, dtype=np.int32)
@@ -271,7 +268,7 @@ def kept_with_room(kept: TrackStates, feature: NDArray[np.int32], count: int) ->
     return widened(kept, 2 * count), wider
 
 
-@njit(cache=True)
+@compiled
 def without_far_ones(working: TrackStates, features: NDArray[np.int32], active: int) -> int:
     """Drop the instances that nothing tells apart from the far run; how many runs are left."""
     left = 1

@@ -8,10 +8,9 @@ patterns. Only combinations that occur are ever made; when the memo is full it i
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from patterns.recognition.arrays import copy_row, fill, fill_row, same_row
+from patterns.recognition.arrays import compiled, copy_row, fill, fill_row, inlined, same_row
 from patterns.recognition.tables import NEVER, Plan, Tables
 
 UNKNOWN = -1
@@ -21,6 +20,7 @@ FULL = -3
 MOST_SYMBOLS = 1024
 MOST_STATES = 2048
 _HASH_SLOTS = 8192
+"""A power of two, so that a hash becomes a slot by its last bits."""
 SYMBOLS, STATES = 0, 1
 
 
@@ -41,6 +41,8 @@ class Joint(NamedTuple):
     """Per joint state the patterns that are not idle, first in the row."""
     active_count: NDArray[np.int32]
     step: NDArray[np.int32]
+    candidate: NDArray[np.int32]
+    """One row, for a joint state that is being looked up."""
 
 
 def fresh_joint(plan: Plan) -> Joint:
@@ -56,12 +58,13 @@ def fresh_joint(plan: Plan) -> Joint:
         active=np.zeros((MOST_STATES, patterns), dtype=np.int32),
         active_count=np.zeros(MOST_STATES, dtype=np.int32),
         step=np.full((MOST_STATES, MOST_SYMBOLS), UNKNOWN, dtype=np.int32),
+        candidate=np.zeros((1, patterns), dtype=np.int32),
     )
     empty(joint)
     return joint
 
 
-@njit(cache=True)
+@compiled
 def mixed(value: int, key: int) -> int:
     """A hash of `value` and `key` (the finaliser of splitmix64)."""
     z = np.uint64(value) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(key)
@@ -70,7 +73,7 @@ def mixed(value: int, key: int) -> int:
     return z ^ (z >> np.uint64(31))
 
 
-@njit(cache=True)
+@compiled
 def empty(joint: Joint) -> None:
     """Forget all but the idle state, which is number 0."""
     for state in range(joint.sizes[STATES]):
@@ -78,21 +81,23 @@ def empty(joint: Joint) -> None:
     joint.sizes[SYMBOLS], joint.sizes[STATES] = 0, 0
     fill(joint.symbol_slot, 0, len(joint.symbol_slot), UNKNOWN)
     fill(joint.state_slot, 0, len(joint.state_slot), UNKNOWN)
-    state_number(joint, np.zeros((1, joint.state.shape[1]), dtype=np.int32), 0)
+    fill_row(joint.candidate, 0, 0, joint.candidate.shape[1], 0)
+    state_number(joint, joint.candidate, 0)
 
 
-@njit(cache=True)
+@compiled
 def state_number(joint: Joint, states: NDArray[np.int32], row: int) -> int:
     """The joint state in which each pattern stands where that row says; made when new, FULL when it cannot be."""
     key = np.uint64(0)
     for p in range(states.shape[1]):
         key = mixed(key, states[row, p])
-    slot = np.int64(key % np.uint64(len(joint.state_slot)))
+    last_slot = len(joint.state_slot) - 1
+    slot = np.int64(key) & last_slot
     while joint.state_slot[slot] != UNKNOWN:
         number = joint.state_slot[slot]
         if same_row(joint.state, number, states, row):
             return number
-        slot = (slot + 1) % len(joint.state_slot)
+        slot = (slot + 1) & last_slot
     number = joint.sizes[STATES]
     if number == len(joint.state):
         return FULL
@@ -108,14 +113,15 @@ def state_number(joint: Joint, states: NDArray[np.int32], row: int) -> int:
     return number
 
 
-@njit(cache=True)
+@compiled
 def symbol_number(joint: Joint, tables: Tables, words: NDArray[np.int64], event: int, gap_level: int) -> int:
     """The symbol of an event with these condition bits after such a gap; made when new, FULL or IMPOSSIBLE."""
     count = words.shape[1]
     key = np.uint64(gap_level)
     for w in range(count):
         key = mixed(key, words[event, w])
-    slot = np.int64(key % np.uint64(len(joint.symbol_slot)))
+    last_slot = len(joint.symbol_slot) - 1
+    slot = np.int64(key) & last_slot
     while joint.symbol_slot[slot] != UNKNOWN:
         number = joint.symbol_slot[slot]
         same = joint.symbol_key[number, count] == gap_level
@@ -123,7 +129,7 @@ def symbol_number(joint: Joint, tables: Tables, words: NDArray[np.int64], event:
             same = same and joint.symbol_key[number, w] == words[event, w]
         if same:
             return number
-        slot = (slot + 1) % len(joint.symbol_slot)
+        slot = (slot + 1) & last_slot
     number = joint.sizes[SYMBOLS]
     if number == len(joint.symbol_key):
         return FULL
@@ -139,7 +145,7 @@ def symbol_number(joint: Joint, tables: Tables, words: NDArray[np.int64], event:
     return number
 
 
-@njit(cache=True)
+@inlined
 def class_of_event(tables: Tables, pattern: int, words: NDArray[np.int64], event: int) -> int:
     """The class in which `pattern` puts an event with these bits, or IMPOSSIBLE where no minterm allows them."""
     code = np.uint64(0)
@@ -160,10 +166,10 @@ def class_of_event(tables: Tables, pattern: int, words: NDArray[np.int64], event
     return tables.class_of[low]
 
 
-@njit(cache=True)
+@compiled
 def next_number(joint: Joint, tables: Tables, state: int, symbol: int) -> int:
     """The joint state after `state` reads `symbol`, remembered for the next time; FULL when there is no room."""
-    states = np.empty((1, joint.state.shape[1]), dtype=np.int32)
+    states = joint.candidate
     level = joint.symbol_key[symbol, joint.symbol_key.shape[1] - 1]
     for p in range(states.shape[1]):
         before = joint.state[state, p]

@@ -9,13 +9,13 @@ that begins later accepts as well.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from patterns.recognition.arrays import copy_row, fill, fill_row
+from patterns.recognition.arrays import compiled, copy_row, fill, fill_row, inlined, same_row
 from patterns.recognition.joint import (
     FULL,
     IMPOSSIBLE,
+    SYMBOLS,
     UNKNOWN,
     Joint,
     empty,
@@ -23,7 +23,7 @@ from patterns.recognition.joint import (
     state_number,
     symbol_number,
 )
-from patterns.recognition.tables import NEVER, Tables
+from patterns.recognition.tables import NEVER, Plan, Tables
 from patterns.recognition.track_state import NO_EPISODE, NO_RUN, PENDING, REPORTED, UNMARKED, TrackStates
 from patterns.recognition.window import expired
 
@@ -47,6 +47,13 @@ class Rows(NamedTuple):
     id_tie: NDArray[np.int64]
 
 
+class Scratch(NamedTuple):
+    """Room for the starts of one pattern's runs while they are stepped."""
+
+    index: NDArray[np.int64]
+    time: NDArray[np.int64]
+
+
 class Moment(NamedTuple):
     """Where the kernel stands: the event's row, its place in the track, and its time."""
 
@@ -56,6 +63,12 @@ class Moment(NamedTuple):
     time: int
     tie: int
     gap: int
+
+
+def fresh_scratch(plan: Plan) -> Scratch:
+    """Room enough for any pattern of `plan`."""
+    most = int(np.diff(plan.tables.runs_at).max(initial=1))
+    return Scratch(np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64))
 
 
 def fresh_rows(capacity: int) -> Rows:
@@ -69,7 +82,7 @@ def fresh_rows(capacity: int) -> Rows:
     )
 
 
-@njit(cache=True)
+@inlined
 def write(
     rows: Rows,
     moment: Moment,
@@ -96,27 +109,27 @@ def write(
     rows.size[0] = n + 1
 
 
-@njit(cache=True)
+@inlined
 def clear_runs(tables: Tables, pattern: int, slot: int, states: TrackStates) -> None:
     """Drop every run of `pattern`."""
     fill_row(states.start_index, slot, tables.runs_at[pattern], tables.runs_at[pattern + 1], NO_RUN)
 
 
-@njit(cache=True)
+@inlined
 def advance_runs(
     tables: Tables,
     pattern: int,
     column: int,
     moment: Moment,
     states: TrackStates,
-    index_after: NDArray[np.int64],
-    time_after: NDArray[np.int64],
+    scratch: Scratch,
 ) -> tuple[int, int]:
     """Step the runs of `pattern` on an event of class `column`; the latest start of a match, or NO_RUN."""
     base = tables.runs_at[pattern]
     count = tables.runs_at[pattern + 1] - base
     window_us, window_events = tables.window_us[pattern], tables.window_events[pattern]
-    fill(index_after, 0, count, NO_RUN)
+    after, began_after = scratch.index, scratch.time
+    fill(after, 0, count, NO_RUN)
     best, best_time = NO_RUN, 0
     at = tables.steps_at[pattern] + column
     for step in range(tables.steps[at], tables.steps[at + 1]):
@@ -132,18 +145,18 @@ def advance_runs(
         elif expired(window_us, window_events, began, moment.time, start, moment.position):
             continue
         target = tables.step_target[step]
-        if start > index_after[target]:
-            index_after[target] = start
-            time_after[target] = began
+        if start > after[target]:
+            after[target] = start
+            began_after[target] = began
         if tables.step_final[step] and start > best:
             best, best_time = start, began
     for run in range(count):
-        states.start_index[moment.slot, base + run] = index_after[run]
-        states.start_time[moment.slot, base + run] = time_after[run]
+        states.start_index[moment.slot, base + run] = after[run]
+        states.start_time[moment.slot, base + run] = began_after[run]
     return best, best_time
 
 
-@njit(cache=True)
+@inlined
 def end_episode(pattern: int, status: int, moment: Moment, states: TrackStates, rows: Rows) -> None:
     """Report that the open episode of `pattern` is over; one that was never reported ends in silence."""
     s = moment.slot
@@ -157,7 +170,7 @@ def end_episode(pattern: int, status: int, moment: Moment, states: TrackStates, 
     states.episode[s, pattern] = NO_EPISODE
 
 
-@njit(cache=True)
+@inlined
 def extend_episode(
     tables: Tables, pattern: int, start: int, began: int, moment: Moment, states: TrackStates, rows: Rows
 ) -> None:
@@ -182,7 +195,7 @@ def extend_episode(
     )  # fmt: skip
 
 
-@njit(cache=True)
+@inlined
 def attend(
     tables: Tables,
     pattern: int,
@@ -191,14 +204,13 @@ def attend(
     moment: Moment,
     states: TrackStates,
     rows: Rows,
-    index_after: NDArray[np.int64],
-    time_after: NDArray[np.int64],
+    scratch: Scratch,
 ) -> bool:
     """Everything that `pattern`, being under way, does on one event; True when it matched."""
     if tables.max_gap_us[pattern] != NEVER and moment.gap > tables.max_gap_us[pattern]:
         clear_runs(tables, pattern, moment.slot, states)
         end_episode(pattern, TIMED_OUT, moment, states, rows)
-    start, began = advance_runs(tables, pattern, column, moment, states, index_after, time_after)
+    start, began = advance_runs(tables, pattern, column, moment, states, scratch)
     if start == NO_RUN:
         end_episode(pattern, CLOSED, moment, states, rows)
     elif tables.episodes[pattern]:
@@ -212,7 +224,7 @@ def attend(
     return start != NO_RUN
 
 
-@njit(cache=True)
+@inlined
 def gap_level(tables: Tables, gap: int) -> int:
     """How many of the distinct `max_gap`s a silence of `gap` exceeds."""
     level = 0
@@ -221,7 +233,7 @@ def gap_level(tables: Tables, gap: int) -> int:
     return level
 
 
-@njit(cache=True)
+@inlined
 def arrive(event: int, slot: int, time: int, states: TrackStates) -> Moment:
     """Take the event into the track's own count and clock."""
     gap = time - states.last_time[slot] if states.seen[slot] else 0
@@ -231,7 +243,7 @@ def arrive(event: int, slot: int, time: int, states: TrackStates) -> Moment:
     return Moment(event, slot, states.seen[slot], time, states.tie[slot], gap)
 
 
-@njit(cache=True)
+@inlined
 def attend_active(
     tables: Tables,
     joint: Joint,
@@ -241,8 +253,7 @@ def attend_active(
     moment: Moment,
     states: TrackStates,
     rows: Rows,
-    index_after: NDArray[np.int64],
-    time_after: NDArray[np.int64],
+    scratch: Scratch,
 ) -> int:
     """Attend to the patterns under way before or after the event; the joint state, in which a restart may tell."""
     restarts = False
@@ -251,7 +262,7 @@ def attend_active(
         p = joint.active[before, a] if a < already else joint.active[after, a - already]
         if a < already or joint.state[before, p] == 0:
             column, state_after = joint.symbol_class[symbol, p], joint.state[after, p]
-            matched = attend(tables, p, column, state_after, moment, states, rows, index_after, time_after)
+            matched = attend(tables, p, column, state_after, moment, states, rows, scratch)
             if matched and tables.restart[p]:
                 if not restarts:
                     copy_row(joint.state, after, states.states, moment.slot)
@@ -260,7 +271,7 @@ def attend_active(
     return entered(joint, states.states, moment.slot) if restarts else after
 
 
-@njit(cache=True)
+@compiled
 def entered(joint: Joint, states: NDArray[np.int32], row: int) -> int:
     """The number of the joint state in that row; empties a full memo first."""
     number = state_number(joint, states, row)
@@ -270,7 +281,7 @@ def entered(joint: Joint, states: NDArray[np.int32], row: int) -> int:
     return number
 
 
-@njit(cache=True)
+@compiled
 def advance(
     tables: Tables,
     joint: Joint,
@@ -279,30 +290,29 @@ def advance(
     slots: NDArray[np.int32],
     states: TrackStates,
     rows: Rows,
+    scratch: Scratch,
     first: int,
 ) -> tuple[int, int]:
     """Read events from `first` on, sorted by track and time; where it stopped and why (DONE, ROWS_FULL, BAD_EVENT)."""
-    patterns = len(tables.classes)
-    most_runs = 1
-    for p in range(patterns):
-        most_runs = max(most_runs, tables.runs_at[p + 1] - tables.runs_at[p])
-    index_after = np.empty(most_runs, dtype=np.int64)
-    time_after = np.empty(most_runs, dtype=np.int64)
-    room = len(rows.event) - 2 * patterns  # an event can end and begin an episode of each pattern
+    room = len(rows.event) - 2 * len(tables.classes)  # an event can end and begin an episode of each pattern
     current, here = np.int64(-1), np.int64(0)
+    symbol, last_level = np.int64(UNKNOWN), 0
     for event in range(first, len(times)):
         slot = np.int64(slots[event])
         if slot != current:
             if current >= 0:
                 copy_row(joint.state, here, states.states, current)
             here = entered(joint, states.states, slot)
-            current = slot
+            current, symbol = slot, np.int64(UNKNOWN)
         if rows.size[0] > room:
             copy_row(joint.state, here, states.states, current)
             return event, ROWS_FULL
         moment = arrive(event, slot, times[event], states)
         level = gap_level(tables, moment.gap)
-        symbol = symbol_number(joint, tables, words, event, level)
+        # Neighbouring events mostly look alike: comparing them is cheaper than looking the symbol up.
+        if symbol < 0 or level or last_level or not same_row(words, event, words, event - 1):
+            symbol = np.int64(symbol_number(joint, tables, words, event, level))
+        last_level = level
         if symbol == IMPOSSIBLE:
             return event, BAD_EVENT
         after = np.int64(joint.step[here, symbol]) if symbol != FULL else np.int64(FULL)
@@ -312,12 +322,13 @@ def advance(
             copy_row(joint.state, here, states.states, slot)
             empty(joint)
             here = state_number(joint, states.states, slot)
-            symbol = symbol_number(joint, tables, words, event, level)
+            symbol = np.int64(symbol_number(joint, tables, words, event, level))
             after = next_number(joint, tables, here, symbol)
         if joint.active_count[here] or joint.active_count[after]:
-            after = attend_active(
-                tables, joint, here, symbol, after, moment, states, rows, index_after, time_after
-            )  # fmt: skip
+            known = joint.sizes[SYMBOLS]
+            after = attend_active(tables, joint, here, symbol, after, moment, states, rows, scratch)
+            if joint.sizes[SYMBOLS] < known:
+                symbol = np.int64(UNKNOWN)  # a restart has emptied the memo
         here = after
     if current >= 0:
         copy_row(joint.state, here, states.states, current)

@@ -15,7 +15,7 @@ from patterns.conditions.syntax import Condition
 from patterns.recognition.compilation import detection_kernel, set_arrangement, set_kernel
 from patterns.recognition.impossible import impossible_event
 from patterns.recognition.joint import class_of_event, fresh_joint
-from patterns.recognition.kernel import BAD_EVENT, DONE, fresh_rows
+from patterns.recognition.kernel import BAD_EVENT, DONE, fresh_rows, fresh_scratch
 from patterns.recognition.matches import Matches, from_detections, from_rows, joined
 from patterns.recognition.sets import Rules, SetStates, fresh_set_states
 from patterns.recognition.tables import NEVER, plan, shared_conditions
@@ -59,6 +59,7 @@ class Recogniser:
         self._plan = plan([patterns[n] for n in self._detecting], self.conditions)
         self._counting_plan = plan([patterns[n] for n in self._counting], self.conditions)
         self._joint = fresh_joint(self._plan)
+        self._scratch = fresh_scratch(self._plan)
 
     @property
     def words(self) -> int:
@@ -97,7 +98,7 @@ class Recogniser:
         while position < len(batch.times):
             rows = fresh_rows(_ROWS_PER_CALL + 2 * len(self.patterns))
             position, code = detection_kernel()(
-                self._plan.tables, self._joint, batch.words, batch.times, slots, states, rows, position
+                self._plan.tables, self._joint, batch.words, batch.times, slots, states, rows, self._scratch, position
             )
             if code == BAD_EVENT:
                 raise impossible_event(self._plan, batch.words, position)

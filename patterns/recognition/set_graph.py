@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from patterns.recognition.arrays import copy_part, copy_row, fill
+from patterns.recognition.arrays import copy_part, copy_row, fill, inlined
 
 NOTHING = -1
 UNION = -2
@@ -53,7 +53,7 @@ def with_room(graph: Graph, nodes: int) -> Graph:
     return wider
 
 
-@njit(cache=True)
+@inlined
 def added(graph: Graph, index: int, time: int, left: int, right: int) -> int:
     """A new node; there must be room."""
     node = graph.size[0]

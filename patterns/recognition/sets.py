@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from patterns.automata.marking import DEAD
-from patterns.recognition.arrays import copy_part
+from patterns.recognition.arrays import compiled, copy_part, inlined
 from patterns.recognition.set_graph import (
     NOTHING,
     UNION,
@@ -121,7 +121,7 @@ def configurations_with_room(some: Configurations, more: int) -> Configurations:
     return wider
 
 
-@njit(cache=True)
+@compiled
 def copy_configurations(some: Configurations, first: int, end: int, onto: Configurations) -> None:
     """Append configurations `first..end` of `some`; there must be room."""
     at, many = onto.size[0], end - first
@@ -133,14 +133,14 @@ def copy_configurations(some: Configurations, first: int, end: int, onto: Config
     onto.size[0] = at + many
 
 
-@njit(cache=True)
+@inlined
 def begin_anew(some: Configurations) -> None:
     """Only the configuration of a match that has not begun."""
     some.size[0] = 1
     some.state[0], some.start_index[0], some.start_time[0], some.sets[0], some.node[0] = 0, UNSTARTED, 0, 1, NOTHING
 
 
-@njit(cache=True)
+@inlined
 def join(
     some: Configurations, first: int, state: int, start: int, began: int, sets: int, node: int, graph: Graph
 ) -> None:
@@ -159,7 +159,7 @@ def join(
     some.size[0] = at + 1
 
 
-@njit(cache=True)
+@inlined
 def step(
     rules: Rules,
     column: int,

@@ -1,19 +1,22 @@
 """The command `foresail`. Each subcommand lives in a file of its own, imported only when it is called."""
 
+import logging
 import sys
 from importlib import import_module
 
 import click
 
-from patterns.errors import PatternError
-from pipeline.errors import PipelineError
+from pipeline.cli.faults import FAILED, INTERRUPTED, sentence_of
 
 COMMANDS = {
     "demo": "The main job on simulated data, with embedded defaults.",
+    "doctor": "Check this machine: Java, Spark, Sedona, Kafka, disk, memory.",
+    "simulate": "A simulated fleet with a table of what is true of it.",
     "ingest": "Read a feed into canonical positions, laid out by track; nothing is lost.",
     "enrich": "Add what layers say of each position: zones, nearest features, distances.",
     "recognise": "Find the patterns of a catalog in any table of events.",
     "catalog": "The catalog of patterns: list, show, check, draw, import.",
+    "kafka": "A single-node Kafka broker for development: start, stop, status.",
     "jars": "Fetch the jars that Spark needs, once.",
 }
 
@@ -40,14 +43,26 @@ class LazyCommands(click.Group):
 
 @click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="foresail")
-def foresail() -> None:
+@click.option("--verbose", "-v", is_flag=True, help="Show log lines, and the whole trace of a fault.")
+def foresail(verbose: bool) -> None:
     """Foresail recognises and forecasts complex events in the tracks of vessels and vehicles, on Spark."""
+    logging.basicConfig(format="foresail: %(message)s", level=logging.WARNING)
+    logging.getLogger("pipeline").setLevel(logging.INFO if verbose else logging.WARNING)
 
 
 def main() -> None:
-    """Run the command; a fault the user can mend is one line and exit code 1."""
+    """Run the command; a fault the user can mend is one line and exit code 1, an interruption is quiet."""
     try:
-        foresail()
-    except (PipelineError, PatternError) as error:
-        click.echo(f"foresail: {error}", err=True)
-        sys.exit(1)
+        code = foresail.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(INTERRUPTED)
+    except Exception as error:
+        sentence = sentence_of(error)
+        if sentence is None or logging.getLogger("pipeline").isEnabledFor(logging.INFO):
+            raise
+        click.echo(f"foresail: {sentence}", err=True)
+        sys.exit(FAILED)
+    sys.exit(code if isinstance(code, int) else 0)

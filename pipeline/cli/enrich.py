@@ -40,7 +40,7 @@ def command(
     progress = open_progress(quiet)
     claim_output(out, "enrich")
     with progress.step("starting Spark"):
-        spark = start_spark(settings, announce=progress.say)
+        spark = start_spark(settings, progress=progress)
     order = EnrichOrder(events, layers_file, out, settings.layers.directory, strategy)  # type: ignore[arg-type]
     result: EnrichResult = enrich_events(spark, order, progress)
     progress.say(

@@ -89,7 +89,7 @@ def command(
     progress = open_progress(quiet)
     order = IngestOrder(feed, inputs, claim_output(out, "ingest"), policy, datetime.now(UTC), append, static)
     with progress.step("starting Spark"):
-        spark = start_spark(settings, "foresail ingest", progress.say)
+        spark = start_spark(settings, "foresail ingest", progress)
     try:
         result = ingest(spark, order, progress)
     finally:

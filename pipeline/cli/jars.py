@@ -6,12 +6,14 @@ import click
 
 from pipeline.cli.options import settings_from
 from pipeline.jars import ALL_JARS, resolve
+from pipeline.progress import open_progress
 
 
 @click.command()
 @click.option("--settings", "settings_file", type=click.Path(path_type=Path), help="A YAML file of settings.")
-def command(settings_file: Path | None) -> None:
+@click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
+def command(settings_file: Path | None, quiet: bool) -> None:
     """Fetch the jars of Sedona, Spark's Kafka connector and the Kafka broker into the cache, once."""
     cache = settings_from(settings_file).jars.directory
     for jar_set in ALL_JARS:
-        resolve(jar_set, cache, announce=lambda line: click.echo(f"foresail: {line}", err=True))
+        resolve(jar_set, cache, open_progress(quiet))

@@ -16,6 +16,7 @@ from pipeline.progress import open_progress, write_summary
 )
 @click.option("--patterns", multiple=True, help="Catalog files or folders, or names of built-in patterns; repeatable.")
 @click.option("--domain", type=click.Choice(["maritime", "fleet"]), help="All built-in patterns of this domain.")
+@click.option("--layers", type=click.Path(path_type=Path), help="The layers file that pattern families need.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder to write to.")
 @click.option("--format", "form", type=click.Choice(["parquet", "jsonl"]), default="parquet", show_default=True)
 @click.option("--types", help="Types of columns: a=string,b=double (string, double, long, boolean, timestamp).")
@@ -29,6 +30,7 @@ def command(
     events: tuple[str, ...],
     patterns: tuple[str, ...],
     domain: str | None,
+    layers: Path | None,
     out: Path,
     form: str,
     types: str | None,
@@ -53,9 +55,11 @@ def command(
     chosen = dict(map(_type, types.split(","))) if types else None
     settings = settings_from(settings_file, master, conf)
     progress = open_progress(quiet)
-    spark = start_spark(settings, "foresail recognise", progress.say)
+    spark = start_spark(settings, "foresail recognise", progress)
     try:
-        request = RecogniseRequest(events, catalog, out, form, chosen, time_unit, skip_unfit=not patterns)
+        request = RecogniseRequest(
+            events, catalog, out, form, chosen, time_unit, layers, settings.layers.directory, skip_unfit=not patterns
+        )
         summary = run_recognise(spark, request, progress)
     finally:
         spark.stop()

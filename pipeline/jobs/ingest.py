@@ -43,6 +43,8 @@ from pipeline.stages.tracks import came_late, settle
 
 NARROW_COLUMNS = ("track", "time", "lon", "lat", "source", "offset", "age")
 """What settling looks at; the rows it takes out are found with these alone."""
+MOST_ROWS_LEFT_OUT = 1_000_000
+"""More rows than this are not sent to every worker to be left out; settling the whole rows again finds them too."""
 SPLIT_TRACK = r"#\d+$"
 
 
@@ -190,7 +192,7 @@ def _write(spark: SparkSession, order: IngestOrder, staged: Staged, folder: Path
         replaced(order.out / "duplicates") as duplicates_folder,
     ):
         with progress.step(f"writing {counts.positions:,} positions by track into {files} files"):
-            layout = write_layout(_events(positions, order, files), events_folder, files)
+            layout = write_layout(_events(positions, order, late, files), events_folder, files)
         with progress.step("writing what was set aside"):
             rejected = write_aside(
                 aside_rows(staged.rows, late, "rejected"), rejected_folder, _former(spark, order, "rejected")
@@ -283,9 +285,16 @@ def _with_late_repairs(repairs: dict[str, int], folder: Path) -> dict[str, int]:
     return dict(Counter(repairs) + Counter(late.column("reason").to_pylist()))
 
 
-def _events(positions: DataFrame, order: IngestOrder, files: int) -> DataFrame:
-    kept = settle(by_track(positions, files), order.policy, order.options).kept
-    whole = by_track(kept, files) if order.policy.jumps == "split" else kept
+def _events(positions: DataFrame, order: IngestOrder, late: DataFrame | None, files: int) -> DataFrame:
+    """What the tracks keep, with derived attributes; where only a few rows go, they are left out by their place."""
+    whole = by_track(positions, files)
+    if order.policy.jumps == "split":
+        whole = by_track(settle(whole, order.policy, order.options).kept, files)
+    elif late is not None and late.count() <= MOST_ROWS_LEFT_OUT and not late.filter("kind = 'repairs'").head(1):
+        gone = late.select("source", F.col("line").alias("offset"), F.lit(1).alias("age"))
+        whole = by_track(positions.join(F.broadcast(gone), ["source", "offset", "age"], "left_anti"), files)
+    elif late is not None:
+        whole = settle(whole, order.policy, order.options).kept
     return derive(whole.drop("age"), order.options)
 
 

@@ -2,13 +2,15 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from geo import Layer, read_layers
+from geo.errors import GeoError
 from patterns.catalog.entry import PatternEntry
 from patterns.catalog.loader import Catalog
 from patterns.compiler import CompiledPattern, compile_pattern
@@ -20,6 +22,7 @@ from pipeline.progress import Progress
 from pipeline.sinks.matches import write_json_lines, write_matches
 from pipeline.sinks.output_folder import claim_output
 from pipeline.sources.table import read_events
+from pipeline.stages.families import Family, family_groups
 from pipeline.stages.recognise import Recognise
 
 SCHEME = "partition"
@@ -35,6 +38,9 @@ class RecogniseRequest:
     form: str = "parquet"
     types: Mapping[str, str] | None = None
     time_unit: str | None = None
+    layers: Path | None = None
+    """The layers file that pattern families need."""
+    layer_cache: Path = Path("layers")
     skip_unfit: bool = False
     """Leave out, and tell, the patterns that need what the events do not have; otherwise that is an error."""
 
@@ -46,43 +52,66 @@ def run_recognise(spark: SparkSession, request: RecogniseRequest, progress: Prog
     with progress.step("reading events"):
         events = read_events(spark, request.events, request.types, request.time_unit)
     with progress.step(f"compiling {len(request.catalog)} patterns"):
-        patterns, skipped = compile_catalog(request.catalog, events.good, request.skip_unfit)
+        stage, skipped = compile_catalog(request, events.good, _read_layers(request, progress))
     # An observation is never answered when Spark finds a later stage empty; a task's accumulator always is.
     read = spark.sparkContext.accumulator(0)
     with progress.step("recognising"):
-        place = write_matches(
-            events.good.transform(Recognise(tuple(patterns), counter=read)), request.out, request.form
-        )
+        place = write_matches(events.good.transform(replace(stage, counter=read)), request.out, request.form)
         write_json_lines(events.rejected, request.out / "rejected.jsonl")
     seconds = time.monotonic() - began
-    summary = _summary(spark, place, patterns, read.value, request.out / "rejected.jsonl", seconds)
+    summary = _summary(spark, place, stage.patterns, read.value, request.out / "rejected.jsonl", seconds)
     return summary | {"skipped": skipped}
 
 
 def compile_catalog(
-    catalog: Catalog, events: DataFrame, skip_unfit: bool
-) -> tuple[list[CompiledPattern], dict[str, str]]:
-    """The patterns, checked against the columns of the events, and those left out with the reason."""
+    request: RecogniseRequest, events: DataFrame, layers: Mapping[str, Layer]
+) -> tuple[Recognise, dict[str, str]]:
+    """The stage that finds the catalog's patterns, and those left out with the reason."""
     known = attribute_types(events.schema)
-    compiled, skipped = [], {}
-    for entry in catalog:
+    plain: list[CompiledPattern] = []
+    families: list[Family] = []
+    skipped: dict[str, str] = {}
+    for entry in request.catalog:
         try:
-            if entry.for_each:
-                raise InputError(_no_layer(entry))
-            compiled.append(compile_pattern(without_features(entry.spec()), known))
+            _check_layer(entry, events, layers)
+            pattern = compile_pattern(without_features(entry.spec()), known)
         except (UnknownAttributeError, InputError) as error:
-            if not skip_unfit:
+            if not request.skip_unfit:
                 raise
             skipped[entry.name] = str(error)
-    if not compiled:
-        msg = f"events: have the columns of none of the {len(catalog)} patterns. Columns: {', '.join(events.columns)}."
+            continue
+        if entry.for_each:
+            families.append(Family(entry, pattern))
+        else:
+            plain.append(pattern)
+    if not plain and not families:
+        msg = f"events: fit none of the {len(request.catalog)} patterns. Columns: {', '.join(events.columns)}."
         raise InputError(msg)
-    return compiled, skipped
+    return Recognise(tuple(plain), family_groups(families, layers)), skipped
 
 
-def _no_layer(entry: PatternEntry) -> str:
-    assert entry.for_each is not None, "only families need a layer"
-    return f"{entry.name}: is a family over the layer '{entry.for_each.layer}', which these events do not come with."
+def _check_layer(entry: PatternEntry, events: DataFrame, layers: Mapping[str, Layer]) -> None:
+    """A family needs its layer, and events that have a position."""
+    if entry.for_each is None:
+        return
+    wanted = entry.for_each.layer
+    if wanted not in layers:
+        known = f"Layers there: {', '.join(layers)}." if layers else "Name a layers file with --layers."
+        msg = f"{entry.name}: is a family over the layer '{wanted}', which is not at hand. {known}"
+        raise InputError(msg)
+    if not {"lon", "lat"} <= set(events.columns):
+        msg = f"{entry.name}: is a family over a layer, but the events have no columns lon and lat. Add them."
+        raise InputError(msg)
+
+
+def _read_layers(request: RecogniseRequest, progress: Progress) -> dict[str, Layer]:
+    if request.layers is None:
+        return {}
+    try:
+        layers = read_layers(request.layers, request.layer_cache, progress.say)
+    except GeoError as error:
+        raise InputError(str(error)) from error
+    return {layer.spec.name: layer for layer in layers}
 
 
 def _summary(

@@ -100,15 +100,16 @@ DEFAULT_MMSI = (0, 111111111, 123456789, 987654321, 999999999)
 """Identities that transponders carry from the factory."""
 
 
-def looked_up(key: Column, table: dict[int, str] | dict[int, int] | dict[str, int] | dict[str, str]) -> Column:
-    """What `table` has for `key`, or null."""
-    entries = [F.lit(part) for pair in table.items() for part in pair]
-    return F.create_map(*entries)[key]
+def looked_up(code: Column, table: dict[int, str] | dict[int, int]) -> Column:
+    """What `table` has for `code`, or null; an array from the least code on, as Spark searches a map entry by entry."""
+    least, most = min(table), max(table)
+    return F.get(F.array(*[F.lit(table.get(code)) for code in range(least, most + 1)]), code - least)
 
 
 def named_code(text: Column, table: dict[str, int] | dict[str, str]) -> Column:
     """What `table` has for a phrase, whatever its case."""
-    return looked_up(F.lower(F.trim(text)), table)
+    entries = [F.lit(part) for pair in table.items() for part in pair]
+    return F.create_map(*entries)[F.lower(F.trim(text))]
 
 
 def station_of(mmsi: Column) -> Column:

@@ -9,6 +9,7 @@ from itertools import groupby
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from pipeline.sources import storage
 from pipeline.sources.storage import SourceFile, escaped
 
 LINE_COLUMNS = ("raw", "source", "line", "recoded")
@@ -18,10 +19,14 @@ def read_lines(spark: SparkSession, files: list[SourceFile], tolerant: bool = Fa
     """Every line of `files`; `tolerant` reads a damaged file as far as it goes."""
     text = _with_places(spark, files, tolerant)
     if len(files) == 1 and not files[0].may_be_split:
-        return _as_lines(text.withColumn("line", F.col("place") + 1))
-    blocks = spark.createDataFrame(_first_lines(text), "file string, block long, first_place long, first_line long")
+        return _as_lines(text.withColumn("line", F.col("place") + 1), F.lit(files[0].name))
+    blocks = spark.createDataFrame(
+        [(*block, storage.plain_name(block[0])) for block in _first_lines(text)],
+        "file string, block long, first_place long, first_line long, name string",
+    )
     numbered = text.join(F.broadcast(blocks), ["file", "block"])
-    return _as_lines(numbered.withColumn("line", F.col("place") - F.col("first_place") + F.col("first_line")))
+    line = F.col("place") - F.col("first_place") + F.col("first_line")
+    return _as_lines(numbered.withColumn("line", line), F.col("name"))
 
 
 def read_lines_in_order(spark: SparkSession, files: list[SourceFile], tolerant: bool = False) -> DataFrame:
@@ -71,12 +76,12 @@ def _first_lines(text: DataFrame) -> list[tuple[str, int, int, int]]:
     return numbered
 
 
-def _as_lines(text: DataFrame) -> DataFrame:
+def _as_lines(text: DataFrame, name: Column | None = None) -> DataFrame:
     valid = F.is_valid_utf8("value")
     readable = F.when(valid, F.col("value")).otherwise(F.decode(F.col("value").cast("binary"), "ISO-8859-1"))
     return text.select(
         readable.alias("raw"),
-        plain_name(F.col("file")).alias("source"),
+        (plain_name(F.col("file")) if name is None else name).alias("source"),
         F.col("line").cast("long").alias("line"),
         (~valid).alias("recoded"),
     )

@@ -26,7 +26,7 @@ def columns(cells: Cells) -> dict[str, Column]:
         "name": text_of(cells("VesselName", "vessel_name")),
         "width_m": number(cells("Width")),
         "draught_m": number(cells("Draft")),
-        "imo": whole(F.regexp_extract(cells("IMO"), r"(\d+)$", 1)),
+        "imo": whole(F.replace(cells("IMO"), F.lit("IMO"), F.lit(""))),
         "call_sign": text_of(cells("CallSign", "call_sign")),
         "cargo": whole(cells("Cargo")).cast("int"),
         "transceiver": text_of(cells("TransceiverClass", "transceiver_class", "transceiver")),

@@ -42,6 +42,11 @@ class Recognise:
     counter: Accumulator[int] | None = None
     """Told how many events were read."""
 
+    @property
+    def patterns(self) -> tuple[CompiledPattern, ...]:
+        """All patterns, plain ones first."""
+        return (*self.plain, *(pattern for group in self.families for pattern in group.patterns))
+
     def __call__(self, events: DataFrame) -> DataFrame:
         """A row per match, per counted detection, or per change of an episode."""
         rows = self._crossing(events)

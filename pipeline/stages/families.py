@@ -1,0 +1,70 @@
+"""Pattern families joined with their layers: which events are near which features, for the recognition stage."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from geo import Layer
+from geo.nearby import near_features
+from patterns.catalog.entry import PatternEntry
+from patterns.compiler import CompiledPattern
+from patterns.recognition.reach import reach_m
+from pipeline.stages.recognise import FamilyGroup
+
+NEAR = "__near"
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A compiled family, and the catalog entry it comes from."""
+
+    entry: PatternEntry
+    pattern: CompiledPattern
+
+    @property
+    def layer(self) -> str:
+        """The name of the layer whose features it has an instance for."""
+        assert self.entry.for_each is not None, "only families have a layer"
+        return self.entry.for_each.layer
+
+    @property
+    def reach_m(self) -> float:
+        """How near a feature must be to be told apart from one that is far."""
+        assert self.entry.for_each is not None, "only families have a reach"
+        feature, declared = self.entry.for_each.as_, self.entry.for_each.radius_m
+        return reach_m(self.pattern.conditions, feature, declared, self.entry.name)
+
+
+def family_groups(families: Sequence[Family], layers: Mapping[str, Layer]) -> tuple[FamilyGroup, ...]:
+    """The families by layer, each group with the rows that say which events are near."""
+    groups = []
+    for name in dict.fromkeys(family.layer for family in families):
+        mine = [family for family in families if family.layer == name]
+        near = NearRows(layers[name], max(family.reach_m for family in mine))
+        groups.append(FamilyGroup(tuple(family.pattern for family in mine), near))
+    return tuple(groups)
+
+
+@dataclass(frozen=True, slots=True)
+class NearRows:
+    """From events to a row per event and feature of `layer` within `radius_m`."""
+
+    layer: Layer
+    radius_m: float
+
+    def __call__(self, events: DataFrame) -> DataFrame:
+        """The event's columns, `feature` and `feature_distance_m`."""
+        near = near_features(events, self.layer, self.radius_m, NEAR)
+        distance = F.col(f"{NEAR}.distance_m").alias("feature_distance_m")
+        return near.select(*events.columns, self._name().alias("feature"), distance)
+
+    def _name(self) -> Column:
+        """The feature's name; with its number where several share one, so that each is an instance of its own."""
+        name, number = F.col(f"{NEAR}.name"), F.col(f"{NEAR}.number").cast("string")
+        times = Counter(self.layer.index.table["name"].to_pylist())
+        shared = [held for held, count in times.items() if held is not None and count > 1]
+        numbered = F.concat_ws(" ", name, F.concat(F.lit("#"), number))
+        return F.when(name.isNull() | name.isin(shared), numbered).otherwise(name)
