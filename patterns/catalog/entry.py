@@ -160,6 +160,9 @@ class PatternEntry(_Part):
     parameters: dict[str, Parameter] = Field(
         default_factory=dict, description="Named thresholds that the conditions use and a user can override."
     )
+    reads: Literal["positions", "pairs"] = Field(
+        "positions", description="What its events are: positions of one track, or of two tracks near each other."
+    )
     for_each: ForEach | None = Field(None, description="Makes the pattern a family, one instance per feature.")
     where: dict[str, str] = Field(default_factory=dict, description="The conditions, by name.")
     pattern: str = Field(min_length=1, description="The pattern over the conditions.")

@@ -19,11 +19,18 @@ STRATEGIES = ("auto", "worker", "cells", "broadcast", "partitioned")
 @click.option(
     "--strategy", type=click.Choice(STRATEGIES), default="auto", show_default=True, help="How to join; all agree."
 )
+@click.option(
+    "--pairs-within",
+    "pairs_within_m",
+    type=float,
+    metavar="METRES",
+    help="Enrich pairs of tracks so near to each other, in place of positions: for encounters and the like.",
+)
 @click.option("--json", "as_json", is_flag=True, help="End with one line of JSON on standard output.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @settings_options
 def command(
-    events: str, layers_file: Path, out: Path, strategy: str, as_json: bool, quiet: bool,
+    events: str, layers_file: Path, out: Path, strategy: str, pairs_within_m: float | None, as_json: bool, quiet: bool,
     settings_file: Path | None, master: str | None, conf: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Add in_KIND, KIND_name and KIND_distance_m of every layer to every event.
@@ -41,7 +48,7 @@ def command(
     claim_output(out, "enrich")
     with progress.step("starting Spark"):
         spark = start_spark(settings, progress=progress)
-    order = EnrichOrder(events, layers_file, out, settings.layers.directory, strategy)  # type: ignore[arg-type]
+    order = EnrichOrder(events, layers_file, out, settings.layers.directory, strategy, pairs_within_m)  # type: ignore[arg-type]
     result: EnrichResult = enrich_events(spark, order, progress)
     progress.say(
         f"{result.events:,} events, {result.positions_unknown:,} without a position, {result.rejected:,} rejected; "

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from geo import Layer, Strategy, choose, enrich, read_layers
 from geo.errors import GeoError
+from geo.proximity import PairSettings, pairs
 from pipeline.errors import InputError
 from pipeline.progress import SILENT, Progress
 from pipeline.sinks.output_folder import replaced
@@ -29,6 +30,8 @@ class EnrichOrder:
     out: Path
     cache: Path
     strategy: Strategy = "auto"
+    pairs_within_m: float | None = None
+    """Make pairs of tracks so near to each other, and enrich these in place of the positions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +64,9 @@ def _enrich(spark: SparkSession, order: EnrichOrder, progress: Progress) -> Enri
     place = events_folder(order.events)
     events = read_events(spark, [place])
     began = time.monotonic()
-    enriched = enrich(events.good, layers, order.strategy)
-    layout = read_layout(Path(place))
+    near = None if order.pairs_within_m is None else PairSettings(distance_m=order.pairs_within_m)
+    enriched = enrich(pairs(events.good, near) if near else events.good, layers, order.strategy)
+    layout = None if near else read_layout(Path(place))
     with (
         progress.step("enriching events"),
         replaced(order.out / EVENTS) as folder,

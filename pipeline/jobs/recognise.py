@@ -73,6 +73,7 @@ def compile_catalog(
     skipped: dict[str, str] = {}
     for entry in request.catalog:
         try:
+            _check_pairs(entry, events)
             _check_layer(entry, events, layers)
             pattern = compile_pattern(without_features(entry.spec()), known)
         except (UnknownAttributeError, InputError) as error:
@@ -88,6 +89,17 @@ def compile_catalog(
         msg = f"events: fit none of the {len(request.catalog)} patterns. Columns: {', '.join(events.columns)}."
         raise InputError(msg)
     return Recognise(tuple(plain), family_groups(families, layers)), skipped
+
+
+def _check_pairs(entry: PatternEntry, events: DataFrame) -> None:
+    """A pattern of two tracks reads pairs, one of a single track reads positions."""
+    given = "pairs" if {"track_a", "track_b"} <= set(events.columns) else "positions"
+    if entry.reads != given:
+        way_out = (
+            "Make them with `foresail enrich --pairs-within METRES`." if entry.reads == "pairs" else "Leave it out."
+        )
+        msg = f"{entry.name}: reads {entry.reads}, but these events are {given}. {way_out}"
+        raise InputError(msg)
 
 
 def _check_layer(entry: PatternEntry, events: DataFrame, layers: Mapping[str, Layer]) -> None:
