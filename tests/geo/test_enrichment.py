@@ -66,7 +66,9 @@ def test_all_strategies_give_the_same_answer(
 ) -> None:
     chosen = layers if strategy == "auto" else [layers[0], layers[2], layers[4]]
     columns = ["id", *(name for layer in chosen for name in attribute_names(layer.spec) if name in expected)]
-    assert_same(enrich(frame(spark, hard_positions), chosen, strategy).toPandas(), expected[columns])
+    few = slice(None if strategy == "auto" else 1350, None)  # joins take longer per position; the hard ones come last
+    found = enrich(frame(spark, hard_positions[few]), chosen, strategy).toPandas()
+    assert_same(found, expected[columns][few].reset_index(drop=True))
 
 
 def test_membership_is_what_shapely_says(
