@@ -19,6 +19,9 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 FARTHEST_MM = 2**60
 
+HALF_WAY_ROUND_M = 20_003_931.4586
+"""From pole to pole: no two places are farther apart."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
@@ -213,6 +216,8 @@ def _list_nearby(
                 if d2 > own * own:
                     continue
                 length = way_to_piece_m(lon[i], lat[i], degrees, piece, along)
+                if length < 0.0:
+                    length = HALF_WAY_ROUND_M  # left open only for nearly opposite places
                 if length > own:
                     continue
                 known = begin

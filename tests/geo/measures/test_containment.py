@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from geo.layers.pieces import edges_of, zones_of
 from geo.measures.containment import OPEN, first_zone
 
+LEAST = 1e-150
+"""Shapely's own arithmetic underflows below: of (-5e-324, -5e-324) it says that a triangle holds it which does not."""
 COORDINATE = st.one_of(
     st.integers(-6, 6).map(float),
-    st.floats(-6, 6, allow_nan=False),
-    st.sampled_from([0.1, 0.2, 0.3, 1 / 3, 5e-324, 1e-200, -1e-200, 0.30000000000000004]),
+    st.floats(-6, 6, allow_nan=False).filter(lambda value: value == 0 or abs(value) > LEAST),
+    st.sampled_from([0.1, 0.2, 0.3, 1 / 3, 1e-100, -1e-100, 0.30000000000000004]),
 )
 POINT = st.tuples(COORDINATE, COORDINATE)
 
@@ -32,7 +34,8 @@ def on_and_beside_edges(polygon: shapely.Polygon) -> list[tuple[float, float]]:
     corners = shapely.get_coordinates(polygon)
     middles = [a + t * (b - a) for a, b in pairwise(corners) for t in (0.5, 1 / 3, 0.1)]
     near = [np.nextafter(point, target) for point in (*corners, *middles) for target in (-np.inf, np.inf)]
-    return [tuple(point) for point in (*corners, *middles, *near)]
+    sound = [point for point in (*corners, *middles, *near) if all(v == 0 or abs(v) > LEAST for v in point)]
+    return [tuple(point) for point in sound]
 
 
 @given(st.lists(st.lists(POINT, min_size=3, max_size=9), min_size=1, max_size=4), st.lists(POINT, max_size=40))
