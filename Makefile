@@ -6,7 +6,7 @@ STAMPS := .venv/.stamps
 FORESAIL := .venv/bin/foresail
 
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint unit docs lock clean
+.PHONY: help setup demo test lint unit soak docs lock clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 12
@@ -43,6 +43,9 @@ lint: setup ## ruff, mypy strict, the layer rules
 
 unit: setup ## the tests alone
 	.venv/bin/pytest
+
+soak: setup ## the tests that take minutes
+	.venv/bin/pytest -m soak
 
 docs: setup ## the generated parts of docs/
 	.venv/bin/python -m pipeline.settings_page docs/settings.md

@@ -75,10 +75,10 @@ def fresh_rows(capacity: int) -> Rows:
     """Room for `capacity` findings."""
     return Rows(
         np.zeros(1, dtype=np.int64),
-        np.zeros(capacity, dtype=np.int64),
-        np.zeros(capacity, dtype=np.int32),
-        np.zeros(capacity, dtype=np.uint8),
-        *(np.zeros(capacity, dtype=np.int64) for _ in range(6)),
+        np.empty(capacity, dtype=np.int64),
+        np.empty(capacity, dtype=np.int32),
+        np.empty(capacity, dtype=np.uint8),
+        *(np.empty(capacity, dtype=np.int64) for _ in range(6)),
     )
 
 
@@ -157,6 +157,20 @@ def advance_runs(
 
 
 @inlined
+def since_under_way(
+    tables: Tables, pattern: int, state_after: int, moment: Moment, states: TrackStates
+) -> tuple[int, int]:
+    """Where `pattern` got under way if the automaton tells of a match, or NO_RUN; costs the same at any length."""
+    base = tables.runs_at[pattern]
+    if states.start_index[moment.slot, base] == NO_RUN:
+        states.start_index[moment.slot, base] = moment.position
+        states.start_time[moment.slot, base] = moment.time
+    if not tables.accepting[tables.states_at[pattern] + state_after]:
+        return NO_RUN, 0
+    return states.start_index[moment.slot, base], states.start_time[moment.slot, base]
+
+
+@inlined
 def end_episode(pattern: int, status: int, moment: Moment, states: TrackStates, rows: Rows) -> None:
     """Report that the open episode of `pattern` is over; one that was never reported ends in silence."""
     s = moment.slot
@@ -210,7 +224,10 @@ def attend(
     if tables.max_gap_us[pattern] != NEVER and moment.gap > tables.max_gap_us[pattern]:
         clear_runs(tables, pattern, moment.slot, states)
         end_episode(pattern, TIMED_OUT, moment, states, rows)
-    start, began = advance_runs(tables, pattern, column, moment, states, scratch)
+    if tables.tracked[pattern]:
+        start, began = advance_runs(tables, pattern, column, moment, states, scratch)
+    else:
+        start, began = since_under_way(tables, pattern, state_after, moment, states)
     if start == NO_RUN:
         end_episode(pattern, CLOSED, moment, states, rows)
     elif tables.episodes[pattern]:

@@ -50,14 +50,16 @@ class Matches:
 
 def joined(parts: Sequence[Matches]) -> Matches:
     """All rows of `parts`, one part after the other."""
+    if len(parts) == 1:
+        return parts[0]
     columns = {
-        field.name: np.concatenate([np.empty(0, dtype=np.int64), *(getattr(p, field.name) for p in parts)])
+        field.name: np.concatenate([getattr(part, field.name) for part in parts])
         for field in fields(Matches)
         if field.name != "members_end"
     }
-    offsets = np.cumsum([0, *(len(p.members) for p in parts)])
-    ends = [p.members_end + offset for p, offset in zip(parts, offsets, strict=False)]
-    return Matches(**columns, members_end=np.concatenate([np.empty(0, dtype=np.int64), *ends]))
+    offsets = np.cumsum([0, *(len(part.members) for part in parts)])
+    ends = [part.members_end + offset for part, offset in zip(parts, offsets, strict=False)]
+    return Matches(**columns, members_end=np.concatenate(ends))
 
 
 def from_rows(rows: Rows, numbers: NDArray[np.int32], feature: NDArray[np.int32] | None = None) -> Matches:

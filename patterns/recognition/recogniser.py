@@ -15,14 +15,14 @@ from patterns.conditions.syntax import Condition
 from patterns.recognition.compilation import detection_kernel, set_arrangement, set_kernel
 from patterns.recognition.impossible import impossible_event
 from patterns.recognition.joint import class_of_event, fresh_joint
-from patterns.recognition.kernel import BAD_EVENT, DONE, fresh_rows, fresh_scratch
+from patterns.recognition.kernel import BAD_EVENT, DONE, ROWS_FULL, fresh_rows, fresh_scratch
 from patterns.recognition.matches import Matches, from_detections, from_rows, joined
 from patterns.recognition.sets import Rules, SetStates, fresh_set_states
 from patterns.recognition.tables import NEVER, plan, shared_conditions
 from patterns.recognition.track_state import TrackStates, copied_states, fresh_states, rearranged_states
 from patterns.spec import AfterMatch, Output
 
-_ROWS_PER_CALL = 1 << 16
+_ROWS_PER_CALL = 1 << 17
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,11 +91,9 @@ class Recogniser:
         return joined(found), RecogniserState(detecting, tuple(counting))
 
     def _detections(self, batch: Batch, states: TrackStates) -> Iterator[Matches]:
-        if not self._detecting:
-            return
         slots = np.repeat(np.arange(batch.tracks, dtype=np.int32), np.diff(batch.first_of))
-        position, code = 0, DONE
-        while position < len(batch.times):
+        position, code = 0, ROWS_FULL
+        while code != DONE:
             rows = fresh_rows(_ROWS_PER_CALL + 2 * len(self.patterns))
             position, code = detection_kernel()(
                 self._plan.tables, self._joint, batch.words, batch.times, slots, states, rows, self._scratch, position

@@ -20,6 +20,7 @@ from patterns.spec import AfterMatch, Report
 
 NEVER = -1
 WORD_BITS = 64
+MOST_TRACKED_RUNS = 16
 
 
 class Tables(NamedTuple):
@@ -37,6 +38,10 @@ class Tables(NamedTuple):
     delta_at: NDArray[np.int64]
     classes: NDArray[np.int64]
     states_at: NDArray[np.int64]
+    accepting: NDArray[np.uint8]
+    """Whether a state tells of a match, at the places of `states_at`."""
+    tracked: NDArray[np.uint8]
+    """Whether every run is followed to know its start; otherwise the start is where the pattern got under way."""
     steps: NDArray[np.int64]
     """For each pattern and class the range of its steps: `steps[i]..steps[i + 1]`, i = steps_at[p] + class."""
     steps_at: NDArray[np.int64]
@@ -100,13 +105,15 @@ def _tables(patterns: Sequence[CompiledPattern], number: dict[str, int]) -> Tabl
         delta_at=_offsets([(p.automaton.states + 1) * p.automaton.delta.shape[1] for p in patterns]),
         classes=np.array([p.automaton.delta.shape[1] for p in patterns], dtype=np.int64),
         states_at=_offsets([p.automaton.states + 1 for p in patterns]),
+        accepting=_joined([np.append(p.automaton.accepting, False) for p in patterns], np.uint8),
+        tracked=np.array([_is_tracked(p) for p in patterns], dtype=np.uint8),
         steps=steps.ranges,
         steps_at=steps.at,
         step_source=steps.source,
         step_target=steps.target,
         step_marked=steps.marked,
         step_final=steps.final,
-        runs_at=_offsets([p.loose.states for p in patterns]),
+        runs_at=_offsets([p.loose.states if _is_tracked(p) else 1 for p in patterns]),
         window_us=_optional([p.spec.window_us for p in patterns]),
         window_events=_optional([p.spec.window_events for p in patterns]),
         max_gap_us=gaps,
@@ -115,6 +122,12 @@ def _tables(patterns: Sequence[CompiledPattern], number: dict[str, int]) -> Tabl
         episodes=np.array([p.spec.report is Report.EPISODES for p in patterns], dtype=np.uint8),
         min_dwell_us=np.array([p.spec.min_dwell_us for p in patterns], dtype=np.int64),
     )
+
+
+def _is_tracked(pattern: CompiledPattern) -> bool:
+    """Windows need every run's start; without one, following more runs than this would make long patterns slow."""
+    windowed = pattern.spec.window_us is not None or pattern.spec.window_events is not None
+    return windowed or pattern.loose.states <= MOST_TRACKED_RUNS
 
 
 def _with_restart(delta: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -94,6 +94,7 @@ def test_an_error_from_java_is_cut_to_its_root(text: str, line: str) -> None:
 
 def test_an_interruption_waits_for_the_end_of_the_block() -> None:
     reached = []
+    before = signal.getsignal(signal.SIGINT)
 
     def interrupted_in_the_middle() -> None:
         with interruption_delayed():
@@ -103,7 +104,7 @@ def test_an_interruption_waits_for_the_end_of_the_block() -> None:
     with pytest.raises(KeyboardInterrupt):
         interrupted_in_the_middle()
     assert reached == ["the end"]
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_an_error_without_words_is_named_by_its_class() -> None:

@@ -79,6 +79,7 @@ def test_the_recordings_of_nmea(spark: "SparkSession", shared_data: Path, tmp_pa
     assert result.reasons["other_sentence"] + result.reasons["comment"] == 1313 + 4 + 4 + 7
 
 
+@pytest.mark.soak
 def test_the_austin_buses(spark: "SparkSession", shared_data: Path, tmp_path: Path) -> None:
     result = run(spark, tmp_path / "out", "capmetro", shared_data / "vehicles" / "capmetro_austin_bus.csv.gz")
     assert (result.rows_in, result.tracks, result.duplicates) == (599_818, 490, 16_580)
