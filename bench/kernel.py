@@ -1,6 +1,6 @@
 """Steps per second of the recognition kernel alone, next to plain Python over the same automata in the same run.
 
-    .venv/bin/python bench/kernel.py [--events N] [--out bench/results]
+    .venv/bin/python -m bench.kernel [--events N] [--out bench/results]
 
 Events are simulated: each track drifts through speeds, courses and places, so that patterns come and go as they do
 at sea. The catalog's maritime patterns are run as they are (6), and in variants with other thresholds (16, 48).

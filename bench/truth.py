@@ -1,6 +1,6 @@
 """What the catalog finds of a simulated week: recall of injected events, near-misses hit, precision.
 
-.venv/bin/python bench/truth.py [--tracks 60] [--days 7] [--out bench/results]
+.venv/bin/python -m bench.truth [--tracks 60] [--days 7] [--out bench/results]
 """
 
 import argparse
