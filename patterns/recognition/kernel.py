@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from patterns.recognition.arrays import compiled, copy_row, fill, fill_row, inlined, same_row
+from patterns.recognition.episodes import end_episode, extend_episode
 from patterns.recognition.joint import (
     FULL,
     IMPOSSIBLE,
@@ -23,28 +24,12 @@ from patterns.recognition.joint import (
     state_number,
     symbol_number,
 )
+from patterns.recognition.rows import CLOSED, DETECTED, TIMED_OUT, Moment, Rows, write
 from patterns.recognition.tables import NEVER, Plan, Tables
-from patterns.recognition.track_state import NO_EPISODE, NO_RUN, PENDING, REPORTED, UNMARKED, TrackStates
+from patterns.recognition.track_state import NO_RUN, UNMARKED, TrackStates
 from patterns.recognition.window import expired
 
-DETECTED, OPENED, UPDATED, CLOSED, TIMED_OUT = 0, 1, 2, 3, 4
 DONE, ROWS_FULL, BAD_EVENT = 0, 1, 2
-
-
-class Rows(NamedTuple):
-    """What the kernel found, a row per finding; `size[0]` of them are filled."""
-
-    size: NDArray[np.int64]
-    event: NDArray[np.int64]
-    """Row of the batch on which it was found."""
-    pattern: NDArray[np.int32]
-    status: NDArray[np.uint8]
-    position: NDArray[np.int64]
-    time: NDArray[np.int64]
-    start_index: NDArray[np.int64]
-    start_time: NDArray[np.int64]
-    id_time: NDArray[np.int64]
-    id_tie: NDArray[np.int64]
 
 
 class Scratch(NamedTuple):
@@ -54,59 +39,10 @@ class Scratch(NamedTuple):
     time: NDArray[np.int64]
 
 
-class Moment(NamedTuple):
-    """Where the kernel stands: the event's row, its place in the track, and its time."""
-
-    event: int
-    slot: int
-    position: int
-    time: int
-    tie: int
-    gap: int
-
-
 def fresh_scratch(plan: Plan) -> Scratch:
     """Room enough for any pattern of `plan`."""
     most = int(np.diff(plan.tables.runs_at).max(initial=1))
     return Scratch(np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64))
-
-
-def fresh_rows(capacity: int) -> Rows:
-    """Room for `capacity` findings."""
-    return Rows(
-        np.zeros(1, dtype=np.int64),
-        np.empty(capacity, dtype=np.int64),
-        np.empty(capacity, dtype=np.int32),
-        np.empty(capacity, dtype=np.uint8),
-        *(np.empty(capacity, dtype=np.int64) for _ in range(6)),
-    )
-
-
-@inlined
-def write(
-    rows: Rows,
-    moment: Moment,
-    pattern: int,
-    status: int,
-    index: int,
-    time: int,
-    start_index: int,
-    start_time: int,
-    id_time: int,
-    id_tie: int,
-) -> None:
-    """Append one finding."""
-    n = rows.size[0]
-    rows.event[n] = moment.event
-    rows.pattern[n] = pattern
-    rows.status[n] = status
-    rows.position[n] = index
-    rows.time[n] = time
-    rows.start_index[n] = start_index
-    rows.start_time[n] = start_time
-    rows.id_time[n] = id_time
-    rows.id_tie[n] = id_tie
-    rows.size[0] = n + 1
 
 
 @inlined
@@ -168,45 +104,6 @@ def since_under_way(
     if not tables.accepting[tables.states_at[pattern] + state_after]:
         return NO_RUN, 0
     return states.start_index[moment.slot, base], states.start_time[moment.slot, base]
-
-
-@inlined
-def end_episode(pattern: int, status: int, moment: Moment, states: TrackStates, rows: Rows) -> None:
-    """Report that the open episode of `pattern` is over; one that was never reported ends in silence."""
-    s = moment.slot
-    if states.episode[s, pattern] == REPORTED:
-        write(
-            rows, moment, pattern, status,
-            states.episode_last_index[s, pattern], states.episode_last_time[s, pattern],
-            states.episode_start_index[s, pattern], states.episode_start_time[s, pattern],
-            states.episode_first_time[s, pattern], states.episode_first_tie[s, pattern],
-        )  # fmt: skip
-    states.episode[s, pattern] = NO_EPISODE
-
-
-@inlined
-def extend_episode(
-    tables: Tables, pattern: int, start: int, began: int, moment: Moment, states: TrackStates, rows: Rows
-) -> None:
-    """Take one more detection into the episode of `pattern`; report it once it has dwelt long enough."""
-    s = moment.slot
-    if states.episode[s, pattern] == NO_EPISODE:
-        states.episode[s, pattern] = PENDING
-        states.episode_start_index[s, pattern] = start
-        states.episode_start_time[s, pattern] = began
-        states.episode_first_time[s, pattern] = moment.time
-        states.episode_first_tie[s, pattern] = moment.tie
-    states.episode_last_index[s, pattern] = moment.position
-    states.episode_last_time[s, pattern] = moment.time
-    if moment.time - states.episode_start_time[s, pattern] < tables.min_dwell_us[pattern]:
-        return
-    status = UPDATED if states.episode[s, pattern] == REPORTED else OPENED
-    states.episode[s, pattern] = REPORTED
-    write(
-        rows, moment, pattern, status, moment.position, moment.time,
-        states.episode_start_index[s, pattern], states.episode_start_time[s, pattern],
-        states.episode_first_time[s, pattern], states.episode_first_tie[s, pattern],
-    )  # fmt: skip
 
 
 @inlined

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from patterns.compiler import CompiledPattern
-from patterns.recognition.kernel import Rows
+from patterns.recognition.rows import Rows
 from patterns.recognition.set_graph import Listing
 from patterns.recognition.sets import Detections
 from patterns.spec import Output
