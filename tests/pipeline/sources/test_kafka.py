@@ -1,0 +1,78 @@
+"""A real topic is read like any feed: ingested whole, and as a stream through the same adapter."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from kafka import KafkaProducer
+
+from pipeline.errors import InputError
+from pipeline.jobs.ingest import IngestOrder, ingest
+from pipeline.kafka import create_topics
+from pipeline.sinks.output_folder import claim_output
+from pipeline.sources.feeds import find_feed
+from pipeline.sources.kafka import Topic, parse_topic, stream_topic
+from pipeline.sources.reading import parse_lines
+from pipeline.stages.clean import clean
+from pipeline.stages.policy import Policy
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+NOW = datetime(2024, 6, 1, tzinfo=UTC)
+TOPIC = "positions-of-test-kafka"
+
+
+def message(minute: int, lat: float = 57.5) -> str:
+    time = f"2024-05-01T10:{minute:02d}:00Z"
+    return json.dumps({"track": "219001559", "mmsi": 219001559, "time": time, "lon": 9.9, "lat": lat, "speed_kn": 1.0})
+
+
+@pytest.fixture(scope="module")
+def topic(broker: str) -> Topic:
+    create_topics(broker, [TOPIC])
+    producer = KafkaProducer(bootstrap_servers=broker)
+    for text in (message(0), message(1), message(1), message(2, lat=0.0).replace("9.9", "0.0"), "not JSON", message(3)):
+        producer.send(TOPIC, text.encode(), key=b"219001559")
+    producer.flush()
+    producer.close()
+    return Topic(broker, TOPIC)
+
+
+@pytest.mark.kafka
+@pytest.mark.spark
+def test_a_topic_is_ingested_and_balances(spark: "SparkSession", topic: Topic, tmp_path: Path) -> None:
+    out = claim_output(tmp_path / "out", "ingest")
+    address = f"kafka://{topic.servers}/{topic.name}"
+    result = ingest(spark, IngestOrder(find_feed("kafka_json"), (address,), out, Policy(), NOW))
+    assert (result.rows_in, result.rows_out, result.rejected, result.duplicates) == (6, 3, 2, 1)
+    assert spark.read.parquet(str(out / "events")).count() == 3
+
+
+@pytest.mark.kafka
+@pytest.mark.spark
+def test_a_stream_of_the_topic_goes_through_the_same_adapter(
+    spark: "SparkSession", topic: Topic, tmp_path: Path
+) -> None:
+    lines = stream_topic(spark, topic, starting_offsets="earliest")
+    judged = clean(parse_lines(lines, find_feed("kafka_json")), Policy(), "maritime", NOW)
+    query = (
+        judged.writeStream.format("parquet")
+        .option("checkpointLocation", str(tmp_path / "checkpoint"))
+        .option("path", str(tmp_path / "out"))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination(120)
+    assert query.exception() is None
+    rows = spark.read.parquet(str(tmp_path / "out")).collect()
+    assert len(rows) == 6
+    assert sorted(row["line"] for row in rows if row["reason"] is None) == [0, 1, 2, 5]
+    assert {row["source"] for row in rows} == {f"kafka:{TOPIC}/0"}
+
+
+def test_an_address_that_names_no_topic_is_told_how_to() -> None:
+    with pytest.raises(InputError, match=r"Write kafka://host:9092/topic"):
+        parse_topic("kafka://localhost")
