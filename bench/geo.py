@@ -21,10 +21,15 @@ import numpy as np
 import pandas as pd
 import shapely
 
-from geo import Layer, LayerSpec, enrich, read_layer
+from geo import Layer, LayerSpec, Strategy, enrich, read_layer
 
 SEED = 20
 METRES = "EPSG:3035"
+
+
+MOST_BROADCAST_VERTICES = 400_000
+"""A join measures every piece of a long shape: minutes, not seconds."""
+STRATEGIES_COMPARED: tuple[Strategy, ...] = ("worker", "cells", "broadcast")
 
 
 def positions(count: int) -> np.ndarray:
@@ -119,8 +124,11 @@ def through_spark(layers: list[Layer], points: int) -> dict[str, int]:
         spark.createDataFrame(table).repartition(2 * cores).write.parquet(f"{folder}/events")
         events = spark.read.parquet(f"{folder}/events")
         for layer in layers:
-            writer = enrich(events, [layer]).write.format("noop").mode("overwrite")
-            rates[layer.spec.kind] = round(rate(writer.save, points, time.perf_counter) / cores)
+            for strategy in STRATEGIES_COMPARED:
+                if strategy == "broadcast" and layer.report.vertices > MOST_BROADCAST_VERTICES:
+                    continue
+                writer = enrich(events, [layer], strategy).write.format("noop").mode("overwrite")
+                rates[f"{layer.spec.kind}, {strategy}"] = round(rate(writer.save, points, time.perf_counter) / cores)
     spark.stop()
     return rates
 
@@ -157,6 +165,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--points", type=int, default=1_000_000)
     parser.add_argument("--slow-points", type=int, default=50_000, help="points for geopandas")
+    parser.add_argument("--spark-points", type=int, default=200_000, help="points for the strategies in Spark")
     parser.add_argument("--out", type=Path, default=Path("bench/results"))
     parser.add_argument("--no-spark", action="store_true", help="leave out the run through Spark")
     asked = parser.parse_args()
@@ -164,14 +173,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         measured = [measure(kind, asked.points, asked.slow_points, Path(folder)) for kind in LAYERS]
         rows = [row for row, _ in measured]
-        rates = {} if asked.no_spark else through_spark([layer for _, layer in measured], asked.points)
+        rates = {} if asked.no_spark else through_spark([layer for _, layer in measured], asked.spark_points)
     for row in rows:
-        row["spark_points_per_s"] = rates.get(row["layer"])
+        row["spark_points_per_s"] = rates.get(f"{row['layer']}, worker")
     result = {
         "points": asked.points,
         "load_average": round(os.getloadavg()[0], 1),
         "cores": os.cpu_count(),
         "rows": rows,
+        "spark_points_per_s_by_strategy": rates,
     }
     (asked.out / "geo.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     (asked.out / "geo.md").write_text(as_table(rows), encoding="utf-8")
