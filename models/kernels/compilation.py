@@ -9,7 +9,8 @@ from functools import cache
 import numpy as np
 from numba import typeof, types
 
-from models.kernels.automaton import count_accepted, walk
+from models.kernels.automaton import count_accepted, reachable, walk
+from models.kernels.kinds import shortest_intervals
 from models.kernels.symbols import SymbolCodes, read_symbols
 from patterns.recognition.compilation import INTEGERS, LONGS, WORDS, Kernel, ready
 
@@ -37,8 +38,24 @@ def walk_kernel() -> Kernel:
     return ready(walk, (TABLE, INTEGERS, LONGS, SYMBOLS))
 
 
+@cache
+def reachable_kernel() -> Kernel:
+    """`automaton.reachable`, ready to be called."""
+    return ready(reachable, (TABLE, TABLE, SYMBOLS, SYMBOLS))
+
+
+@cache
+def interval_kernel() -> Kernel:
+    """`kinds.shortest_intervals`, ready to be called."""
+    masses, numbers = types.Array(types.float64, 2, "C", readonly=True), types.Array(types.float64, 1, "C")
+    thresholds = types.Array(types.float64, 1, "C", readonly=True)
+    return ready(shortest_intervals, (masses, thresholds, SYMBOLS, SYMBOLS, numbers))
+
+
 KERNELS: dict[str, Callable[[], Kernel]] = {
     "symbols": symbol_kernel,
     "matches in training": automaton_kernel,
     "far states in training": walk_kernel,
+    "reachable chain states": reachable_kernel,
+    "forecast intervals": interval_kernel,
 }
