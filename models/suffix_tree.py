@@ -182,4 +182,4 @@ def _strings(counts: Counts, length: int, rows: NDArray[np.int64], width: int) -
 def _smoothed(distribution: NDArray[np.float64], smoothing: float) -> NDArray[np.float64]:
     symbols = distribution.shape[1]
     least = min(smoothing, MOST_SMOOTHED / symbols)
-    return distribution * (1 - symbols * least) + least
+    return np.asarray(distribution * (1 - symbols * least) + least)

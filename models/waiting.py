@@ -55,4 +55,4 @@ def _transitions(chain: Chain, weight: NDArray[np.float64]) -> csr_matrix:
 
 def _accepting_mass(chain: Chain, weight: NDArray[np.float64]) -> NDArray[np.float64]:
     """Per state the weight of the symbols that lead to a match."""
-    return np.where(chain.accepting[chain.step], weight, 0.0).sum(axis=1)
+    return np.asarray(np.where(chain.accepting[chain.step], weight, 0.0).sum(axis=1))
