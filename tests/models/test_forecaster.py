@@ -97,8 +97,9 @@ def test_emission_all_positive_and_changes() -> None:
     text = "xxabxxaabbxcab" * 3
     read, times = words_of(PATTERN, text), np.arange(42, dtype=np.int64) * MINUTE
     found = {}
+    model = MODEL.with_settings(threshold=float(np.median(MODEL.decisions.probability)))
     for emission in ("all", "positive", "changes"):
-        forecaster = Forecaster([MODEL.with_settings(threshold=0.25)], emission=emission)  # type: ignore[arg-type]
+        forecaster = Forecaster([model], emission=emission)  # type: ignore[arg-type]
         found[emission] = forecaster.advance(batch_of([read], [times]), forecaster.fresh(1))[0]
     every = dict(zip(found["all"].event.tolist(), found["all"].positive.tolist(), strict=True))
     assert 0 < sum(every.values()) < len(every) < len(text)
