@@ -201,9 +201,7 @@ def follow(limits: Limits, machines: Machines, seen: Observations, told: Told, n
 
 
 def _kind(table: type[Any]) -> Any:
-    return typeof(  # type: ignore[no-untyped-call]
-        table(*(np.zeros(1, dtype=np.int64) for _ in table._fields))
-    )
+    return typeof(table(*(np.zeros(1, dtype=np.int64) for _ in table._fields)))
 
 
 @cache
