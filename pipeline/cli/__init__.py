@@ -15,6 +15,7 @@ COMMANDS = {
     "ingest": "Read a feed into canonical positions, laid out by track; nothing is lost.",
     "enrich": "Add what layers say of each position: zones, nearest features, distances.",
     "recognise": "Find the patterns of a catalog in any table of events.",
+    "replay": "A recorded stream into Kafka, at a multiple of real time or as fast as possible.",
     "catalog": "The catalog of patterns: list, show, check, draw, import.",
     "kafka": "A single-node Kafka broker for development: start, stop, status.",
     "kernels": "Compile the recognition kernels for this machine, once.",
