@@ -107,8 +107,9 @@ class AlertSettings(Section):
 
     enabled: bool = Field(True, description="Whether alerts are made at all.")
     forecasts: bool = Field(True, description="Whether positive forecasts make alerts too.")
-    raise_events: int = Field(2, ge=1, description="Positive forecasts in a row before a forecast becomes an alert.")
-    clear_events: int = Field(5, ge=1, description="Events without one before that alert is over: the hysteresis.")
+    clear_after_s: float = Field(
+        300.0, ge=0, description="How long a forecast must stay negative before its alert is over: the hysteresis."
+    )
     update_every_s: float = Field(300.0, ge=0, description="Least time between two updates of one alert.")
     pattern_link: str = Field(
         "docs/catalog/{pattern}.md", description="Where an alert sends its reader; {pattern} stands for the name."
@@ -119,6 +120,7 @@ class OnlineSettings(Section):
     """Learning and scoring while the line runs."""
 
     score: bool = Field(True, description="Compare forecasts with what really happened.")
+    score_share: int = Field(4, ge=1, description="Score the forecasts of one track in so many.")
     score_window: int = Field(20_000, ge=100, description="How many forecasts the rolling scores look back on.")
     publish_every_s: float = Field(30.0, gt=0, description="How often scores are published.")
     degraded_drop: float = Field(
@@ -145,6 +147,9 @@ class StreamSettings(Section):
     )
     columns: dict[str, Literal["double", "long", "string", "boolean"]] = Field(
         default_factory=dict, description="Further attributes that the messages carry, and their types."
+    )
+    attributes: tuple[str, ...] = Field(
+        (), description="Attributes to keep at hand although no condition reads them: for catalogs to come."
     )
     derive: bool = Field(True, description="Derive attributes from the position before; off when messages carry them.")
     models: Path | None = Field(None, description="The model store; none means no forecasts.")

@@ -54,7 +54,7 @@ _NULLABLE = {
 
 def frame(tables: Sequence[pa.Table]) -> pd.DataFrame:
     """All rows as the data frame that Spark asks for; whole numbers keep their nulls."""
-    whole = pa.concat_tables([_completed(table) for table in tables]) if tables else _SCHEMA.empty_table()
+    whole = pa.concat_tables([completed(table) for table in tables]) if tables else _SCHEMA.empty_table()
     return pd.DataFrame({name: _series(whole.column(name)) for name in whole.column_names})
 
 
@@ -125,7 +125,8 @@ def _of_kind(table: pa.Table, kind: str) -> pa.Table:
     return table.append_column("kind", pa.array([kind] * table.num_rows, pa.string()))
 
 
-def _completed(table: pa.Table) -> pa.Table:
+def completed(table: pa.Table) -> pa.Table:
+    """`table` with every column that a finding may have."""
     columns = [
         table.column(field.name).cast(field.type)
         if field.name in table.column_names
