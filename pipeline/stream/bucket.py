@@ -229,7 +229,7 @@ class Bucket:
             count = max(1, -(-len(family.conditions) // 64))
             families.append(packed(rows, f"family_{n}", count))
             near.append(self._near(n, rows, count))
-        return Seen(rows["time_us"].to_numpy(), ordered.first_of, words, tuple(families), tuple(near))
+        return Seen(rows["time_us"].to_numpy(dtype=np.int64), ordered.first_of, words, tuple(families), tuple(near))
 
     def _near(self, n: int, rows: pd.DataFrame, words: int) -> Near:
         return near_of(rows[f"near_{n}"].to_numpy(dtype=object), words, self.features[n])

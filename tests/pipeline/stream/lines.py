@@ -69,7 +69,9 @@ class Running:
         self.bucket: Bucket | None = None
 
     def read(self, events: pd.DataFrame, now_us: int = 0, control: list[str] | None = None) -> None:
-        messages = pd.DataFrame({"payload": control or [], "kind": CONTROL, "offset": 0, "track": ""})
+        messages = pd.DataFrame({"payload": control or []}).assign(
+            kind=CONTROL, offset=0, track="", time_us=0, arrived_us=0, word_0=0
+        )
         rows = pd.concat([events, messages], ignore_index=True) if control else events
         rows = rows.assign(now_us=now_us)
         self.bucket, told = step(self.spec, self.rules, self.alerts, 0, rows, self.saved, self.chunks)
@@ -80,7 +82,9 @@ class Running:
         return [row for table in self.told for row in table.to_pylist() if row["kind"] == kind]
 
 
-NOTHING = pd.DataFrame({"kind": [2], "track": [""], "payload": [None], "offset": [0]})
+NOTHING = pd.DataFrame(
+    {"kind": [2], "track": [""], "payload": [None], "offset": [0], "time_us": [0], "arrived_us": [0], "word_0": [0]}
+)
 """A tick of the clock."""
 
 SAME = ("pattern", "track", "time_us", "index", "status", "id_time_us", "id_tie", "start_time_us", "count")

@@ -1,6 +1,4 @@
-import importlib.util
-import sys
-from pathlib import Path
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -9,14 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.stream.bucket import BucketRules
-
-_location = Path(__file__).with_name("lines.py")
-_spec = importlib.util.spec_from_file_location("stream_lines", _location)
-assert _spec is not None
-assert _spec.loader is not None
-lines = importlib.util.module_from_spec(_spec)
-sys.modules["stream_lines"] = lines
-_spec.loader.exec_module(lines)
+from tests.pipeline.stream import lines
 
 PATTERNS = lines.some_patterns()
 SPEC = lines.spec_for(PATTERNS)
@@ -26,7 +17,7 @@ def cut(events: pd.DataFrame, seed: int) -> list[pd.DataFrame]:
     """The events in micro-batches of random sizes."""
     rng = np.random.default_rng(seed)
     places = np.sort(rng.choice(np.arange(1, len(events)), size=rng.integers(1, 25), replace=False))
-    return [part for part in np.split(events, places) if len(part)]
+    return [events.iloc[first:end] for first, end in pairwise([0, *places.tolist(), len(events)])]
 
 
 def without_last_silence(rows: list[dict[str, object]], events: pd.DataFrame) -> set[tuple[object, ...]]:
