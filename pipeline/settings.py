@@ -128,6 +128,7 @@ class OnlineSettings(Section):
     """Learning and scoring while the line runs."""
 
     score: bool = Field(True, description="Compare forecasts with what really happened.")
+    score_share: int = Field(4, ge=1, description="Score the forecasts of one track in so many.")
     score_window: int = Field(20_000, ge=100, description="How many forecasts the rolling scores look back on.")
     publish_every_s: float = Field(30.0, gt=0, description="How often scores are published.")
     degraded_drop: float = Field(
@@ -154,6 +155,9 @@ class StreamSettings(Section):
     )
     columns: dict[str, Literal["double", "long", "string", "boolean"]] = Field(
         default_factory=dict, description="Further attributes that the messages carry, and their types."
+    )
+    attributes: tuple[str, ...] = Field(
+        (), description="Attributes to keep at hand although no condition reads them: for catalogs to come."
     )
     derive: bool = Field(True, description="Derive attributes from the position before; off when messages carry them.")
     models: Path | None = Field(None, description="The model store; none means no forecasts.")

@@ -60,7 +60,7 @@ def adopted(state: RecogniserState, before: Recogniser, after: Recogniser) -> Re
 def adopted_family(state: FamilyStates, before: FamilyRecogniser, after: FamilyRecogniser) -> FamilyStates:
     """The state of tracks that the families of `before` have read, as those of `after` go on with it."""
     filled = int(state.rows_at[-1])
-    rows = TrackStates(*(field[:filled] for field in state.states))
+    rows = TrackStates(**{name: getattr(state.states, name)[:filled] for name in TrackStates._fields})
     return FamilyStates(state.rows_at, state.feature[:filled], _adopted_rows(rows, before._plan, after._plan))
 
 

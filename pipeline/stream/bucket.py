@@ -10,19 +10,24 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute
 from numpy.typing import NDArray
 
 from patterns.recognition.expiry import Clock
 from patterns.recognition.families import Near
 from pipeline.stages.found import found_batch
 from pipeline.stream import findings
+from pipeline.stream.bucket_alerts import Alerting, BucketAlerts
 from pipeline.stream.configuration import Configuration
 from pipeline.stream.line import Finding, Line, LineState, Seen, track_array
 from pipeline.stream.line_spec import LineSpec, line_for
 from pipeline.stream.near import near_of
 from pipeline.stream.ordering import NEVER_SEEN, Ordered, due, in_order, without_late
+from pipeline.stream.outcomes import Outcomes, chosen
 from pipeline.stream.resting import CHUNKS, Adopting, KnownChunks, Shelf, fetch, forget, lay_down
 from pipeline.stream.saved import BucketClock, Saved, encode_states
+from pipeline.stream.training import counted_rows
+from pipeline.stream.words import packed, words_of
 
 SWEPT_AT_ONCE = 4
 """Chunks of resting tracks that are looked at for forgotten ones in a micro-batch: a cycle takes some minutes."""
@@ -49,6 +54,7 @@ class Tally:
     tracks: int = 0
     waiting: int = 0
     forgotten: int = 0
+    alerts: int = 0
     matches: dict[str, int] = field(default_factory=dict)
     forecasts: dict[str, int] = field(default_factory=dict)
 
@@ -56,7 +62,7 @@ class Tally:
 class Bucket:
     """The tracks of one bucket; `advance` once, then `saved` is what to keep."""
 
-    def __init__(self, spec: LineSpec, rules: BucketRules, saved: Saved | None, shelf: Shelf) -> None:
+    def __init__(self, spec: LineSpec, rules: BucketRules, alerts: Alerting, saved: Saved | None, shelf: Shelf) -> None:
         self.spec, self.rules = spec, rules
         before = saved or _new(spec)
         self.shelf = KnownChunks(shelf, before.chunks)
@@ -67,7 +73,8 @@ class Bucket:
         self.state = self.adopt(before.states, before.configuration) if before.states else self.line.fresh(0)
         self.features = [dict.fromkeys(names) for names in before.features] or [{} for _ in spec.families]
         self.sweep = before.sweep
-        self.notes = before.notes
+        self.alerts = BucketAlerts(alerts, self.line, spec.emission, before.alerts)
+        self.outcomes = Outcomes(spec.score_share, before.pending, before.notes.get("positive", []))
         self.tally = Tally()
 
     def _use(self, configuration: Configuration) -> None:
@@ -77,10 +84,15 @@ class Bucket:
 
     def reconfigure(self, configuration: Configuration) -> None:
         """From now on `configuration` holds; tracks keep what they have gathered."""
-        before = self.line
-        self._use(configuration)
-        if self.line is not before:
-            self.state = self.line.adopted(self.state, before)
+        before, held = self.line, self.configuration
+        try:
+            self._use(configuration)
+            if self.line is not before:
+                self.state = self.line.adopted(self.state, before)
+        except Exception:
+            self._use(held)
+            raise
+        self.alerts.use(self.line)
 
     def advance(self, arrived: pd.DataFrame, now_us: int, flush: bool = False) -> list[pa.Table]:
         """Read what has arrived at processing time `now_us`; the rows to be told. `flush` waits for nothing more."""
@@ -136,12 +148,36 @@ class Bucket:
         if not len(ordered.rows):
             return np.empty(0, dtype=np.int64), []
         seen = self._seen(ordered)
-        found, after = self.line.advance(seen, self.line.rearranged(self.state, places), self.clock.now_us)
+        state = self.line.rearranged(self.state, places)
+        found, after = self.line.advance(seen, state, self.clock.now_us)
         self.tally.events += len(seen.times)
         names = track_array(ordered.tracks, np.repeat(np.arange(len(ordered.tracks)), np.diff(ordered.first_of)))
         arrived = ordered.rows["arrived_us"].to_numpy()
-        told = [table for finding in found for table in self._rows(finding, names, seen.times, arrived)]
+        told: list[pa.Table] = []
+        told += counted_rows(self.spec, self.line, seen, state) if self.spec.train else []
+        found = self._scored(found, ordered)
+        for finding in found:
+            rows, events = self._rows(finding, names, seen.times, arrived)
+            told += rows
+            self.alerts.note(rows, events, ordered.rows)
         return self._keep(ordered.tracks, places, after), told
+
+    def _scored(self, found: list[Finding], ordered: Ordered) -> list[Finding]:
+        """Compare forecasts with what happened, then keep those that are to be told."""
+        if not self.spec.score_share or self.line.forecaster is None:
+            return found
+        models = self.line.forecaster.models
+        matches = next((f for f in found if f.matches is not None and f.group is None), None)
+        out = []
+        for finding in found:
+            if finding.forecasts is None:
+                out.append(finding)
+                continue
+            if finding.group is None:
+                self.outcomes.read(finding.forecasts, models, matches, ordered)
+            kept = chosen(finding.forecasts, self.spec.emission, ordered, self.outcomes.positive, finding.group)
+            out.append(replace(finding, forecasts=kept))
+        return out
 
     def _keep(self, tracks: NDArray[np.object_], places: NDArray[np.int64], after: LineState) -> NDArray[np.int64]:
         """Put the states after the events in place of those before; where the tracks are now."""
@@ -156,40 +192,46 @@ class Bucket:
 
     def _seen(self, ordered: Ordered) -> Seen:
         rows = ordered.rows
-        words = _words(rows, "word", max(1, -(-len(self.spec.conditions) // 64)))
+        words = words_of(rows, self.spec.conditions, self.line.conditions)
         families, near = [], []
         for n, family in enumerate(self.spec.families):
             count = max(1, -(-len(family.conditions) // 64))
-            families.append(_words(rows, f"family_{n}", count))
+            families.append(packed(rows, f"family_{n}", count))
             near.append(self._near(n, rows, count))
-        return Seen(rows["time_us"].to_numpy(), ordered.first_of, words, tuple(families), tuple(near))
+        return Seen(rows["time_us"].to_numpy(dtype=np.int64), ordered.first_of, words, tuple(families), tuple(near))
 
     def _near(self, n: int, rows: pd.DataFrame, words: int) -> Near:
         return near_of(rows[f"near_{n}"].to_numpy(dtype=object), words, self.features[n])
 
     def _rows(
         self, finding: Finding, names: pa.Array, times: NDArray[np.int64], arrived: NDArray[np.int64]
-    ) -> list[pa.Table]:
+    ) -> tuple[list[pa.Table], NDArray[np.int64]]:
+        """A finding as rows, and the event of each."""
         features = list(self.features[finding.group]) if finding.group is not None else []
+        none: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         if finding.matches is not None:
             if not len(finding.matches):
-                return []
+                return [], none
             found = found_batch(finding.matches, finding.patterns, names, features)
-            return self._enabled(findings.match_rows(found, arrived[finding.matches.event]), self.tally.matches)
+            rows = findings.match_rows(found, arrived[finding.matches.event])
+            return self._enabled(rows, finding.matches.event, self.tally.matches)
         forecaster = self.line.forecaster if finding.group is None else self.line.groups[finding.group].forecaster
         if finding.forecasts is None or not len(finding.forecasts) or forecaster is None:
-            return []
+            return [], none
         rows = findings.forecast_rows(finding.forecasts, forecaster.models, names, features, times, arrived)
-        return self._enabled(rows, self.tally.forecasts)
+        return self._enabled(rows, finding.forecasts.event, self.tally.forecasts)
 
-    def _enabled(self, rows: pa.Table, tally: dict[str, int]) -> list[pa.Table]:
+    def _enabled(
+        self, rows: pa.Table, events: NDArray[np.int64], tally: dict[str, int]
+    ) -> tuple[list[pa.Table], NDArray[np.int64]]:
         """The rows of patterns that are switched on, counted by pattern."""
         if self.configuration.disabled:
             off = pa.compute.is_in(rows.column("pattern"), pa.array(self.configuration.disabled, pa.string()))
-            rows = rows.filter(pa.compute.invert(off))
-        for name, count in zip(*np.unique(rows.column("pattern").to_numpy(), return_counts=True), strict=True):
-            tally[str(name)] = tally.get(str(name), 0) + int(count)
-        return [rows] if rows.num_rows else []
+            on = ~off.to_numpy()
+            rows, events = rows.filter(pa.array(on)), events[on]
+        for counted in pa.compute.value_counts(rows.column("pattern").combine_chunks()).to_pylist():
+            tally[counted["values"]] = tally.get(counted["values"], 0) + counted["counts"]
+        return ([rows] if rows.num_rows else []), events
 
     def _late_rows(self, behind: pd.DataFrame) -> list[pa.Table]:
         if not len(behind):
@@ -200,9 +242,9 @@ class Bucket:
         shown = behind.drop(columns=[c for c in behind.columns if c.startswith(("word_", "family_", "near_"))])
         time = pd.to_datetime(shown["time_us"], unit="us", utc=True)
         records = shown.assign(time=time.map(lambda t: t.isoformat())).drop(columns=["time_us", "arrived_us"])
-        return [
-            findings.told_rows(findings.LATE, records.astype(object).where(records.notna(), None).to_dict("records"))
-        ]
+        plain = records.astype(object).where(records.notna(), None)
+        rows = [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]
+        return [findings.told_rows(findings.LATE, rows)]
 
     def _expire(self, clock: BucketClock, watermark: int, touched: NDArray[np.int64]) -> list[pa.Table]:
         """Tell the episodes that ran out, up to what the watermark has passed."""
@@ -214,9 +256,13 @@ class Bucket:
             assert finding.matches is not None
             names = pa.array(self.tracks, pa.string())
             none = np.zeros(len(self.tracks), dtype=np.int64)
-            told += self._rows(finding, names, none, none)
+            rows, _ = self._rows(finding, names, none, none)
+            told += rows
+            self.alerts.note(rows, None, pd.DataFrame())
         self.clock = replace(clock, now_us=now)
-        return told
+        alerts = self.alerts.advance(now)
+        self.tally.alerts += sum(rows.num_rows for rows in alerts)
+        return told + alerts
 
     def _settle(self, now: int) -> None:
         """Lay down tracks that rest, forget those that have rested too long."""
@@ -252,15 +298,12 @@ class Bucket:
             tuple(tuple(names) for names in self.features),
             tuple(sorted(self.shelf.numbers)),
             self.sweep,
-            self.notes,
+            {"positive": sorted(self.outcomes.positive)},
+            self.outcomes.saved(),
+            self.alerts.encoded(),
         )
 
 
 def _new(spec: LineSpec) -> Saved:
     features: Sequence[tuple[str, ...]] = [() for _ in spec.families]
     return Saved(Configuration(), BucketClock(), np.empty(0, dtype=object), b"", features=tuple(features))
-
-
-def _words(rows: pd.DataFrame, name: str, count: int) -> NDArray[np.int64]:
-    columns = [rows[f"{name}_{n}"].to_numpy(dtype=np.int64) for n in range(count)]
-    return np.ascontiguousarray(columns[0].reshape(-1, 1) if count == 1 else np.column_stack(columns))

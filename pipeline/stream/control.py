@@ -12,7 +12,9 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from models.errors import ModelError
+from patterns.errors import PatternError
 from pipeline.stream.configuration import Configuration
+from pipeline.stream.line_spec import UnfitError
 
 KNOBS = ("threshold", "horizon", "within", "kind", "model_version", "enabled")
 
@@ -106,6 +108,6 @@ def tried(message: ControlMessage, attempt: Callable[[], Any]) -> Refusal | None
     """Carry out a change; why it failed, if it did."""
     try:
         attempt()
-    except (ModelError, OSError, ValueError, KeyError) as error:
+    except (ModelError, PatternError, UnfitError, OSError, ValueError, KeyError) as error:
         return Refusal(message.id, str(error) or type(error).__name__)
     return None

@@ -40,8 +40,9 @@ def crossing(
         words.append(_near_text(family, near, events).alias(f"near_{n}"))
     shown = [F.col(name) for name in dict.fromkeys(("lon", "lat", *attributes)) if name in events.columns]
     time = F.unix_micros("time").alias("time_us")
-    keys = ["bucket", "kind", "track", time, "offset", "arrived_us", "payload", "now_us"]
-    return events.select(*keys, *words, *shown)
+    keys = [F.col(name) for name in ("bucket", "kind", "track", "offset", "arrived_us", "payload", "now_us")]
+    rows: DataFrame = events.select(*keys, time, *words, *shown)
+    return rows
 
 
 def beside(rows: DataFrame, control: DataFrame | None, buckets: int) -> DataFrame:
@@ -59,7 +60,7 @@ def _for_all(told: DataFrame, kind: int, buckets: int) -> DataFrame:
         F.explode(F.sequence(F.lit(0), F.lit(buckets - 1))).alias("bucket"),
         F.lit(kind).alias("kind"),
         F.lit("").alias("track"),
-        F.lit(0).cast("long").alias("time_us"),
+        F.timestamp_micros(F.lit(0).cast("long")).alias("time"),
         "offset",
         F.lit(0).cast("long").alias("arrived_us"),
         "payload",

@@ -54,7 +54,7 @@ _NULLABLE = {
 
 def frame(tables: Sequence[pa.Table]) -> pd.DataFrame:
     """All rows as the data frame that Spark asks for; whole numbers keep their nulls."""
-    whole = pa.concat_tables([_completed(table) for table in tables]) if tables else _SCHEMA.empty_table()
+    whole = pa.concat_tables([completed(table) for table in tables]) if tables else _SCHEMA.empty_table()
     return pd.DataFrame({name: _series(whole.column(name)) for name in whole.column_names})
 
 
@@ -105,6 +105,11 @@ def forecast_rows(
         "latest": some(forecasts.latest),
         "most_likely": some(forecasts.most_likely),
         "arrived_us": pa.array(arrived_us[forecasts.event]),
+        # for alerts alone: these do not leave the bucket
+        "chain": pa.array(forecasts.chain),
+        "threshold": per_model([m.settings.threshold for m in models], pa.float64()),
+        "earliest_s": pa.array(forecasts.earliest_s),
+        "latest_s": pa.array(forecasts.latest_s),
     }
     return _of_kind(pa.table(columns), FORECAST)
 
@@ -125,7 +130,8 @@ def _of_kind(table: pa.Table, kind: str) -> pa.Table:
     return table.append_column("kind", pa.array([kind] * table.num_rows, pa.string()))
 
 
-def _completed(table: pa.Table) -> pa.Table:
+def completed(table: pa.Table) -> pa.Table:
+    """`table` with every column that a finding may have."""
     columns = [
         table.column(field.name).cast(field.type)
         if field.name in table.column_names

@@ -3,7 +3,7 @@
 Built once per worker and configuration; holds no state of its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from models.family_forecaster import FamilyForecaster
 from models.forecaster import Forecaster
 from models.forecasts import Forecasts
+from models.model import Model
+from patterns.catalog.entry import PatternEntry
 from patterns.compiler import CompiledPattern
 from patterns.conditions.syntax import Condition
 from patterns.recognition.adoption import adopted, adopted_family
@@ -74,7 +76,11 @@ class Line:
         conditions: Sequence[Condition],
         groups: Sequence[Group] = (),
         forecaster: Forecaster | None = None,
+        entries: Mapping[str, PatternEntry] | None = None,
     ) -> None:
+        self.conditions = tuple(conditions)
+        self.entries = entries
+        """The catalog, where it is another than the one that the query was started with."""
         self.recogniser = Recogniser(plain, conditions) if plain else None
         self.groups = tuple(groups)
         self.forecaster = forecaster
@@ -95,6 +101,16 @@ class Line:
         plain = self.recogniser.patterns if self.recogniser else ()
         return (*plain, *(pattern for group in self.groups for pattern in group.recogniser.patterns))
 
+    def part_number(self, part: object) -> int:
+        """Where the state of a part is among `LineState.parts`."""
+        return next(n for n, other in enumerate(self._parts) if other is part)
+
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """All models that forecast, plain ones first."""
+        parts = (self.forecaster, *(group.forecaster for group in self.groups))
+        return tuple(model for part in parts if part is not None for model in part.models)
+
     def fresh(self, tracks: int) -> LineState:
         """The state of tracks of which nothing has been read."""
         never = np.full(tracks, NEVER_SEEN, dtype=np.int64)
@@ -105,10 +121,7 @@ class Line:
         times = np.where(rows >= 0, state.last_time[rows], NEVER_SEEN) if len(state.last_time) else None
         if times is None:
             return self.fresh(len(rows))
-        parts = tuple(
-            part.rearranged(some, rows)  # type: ignore[arg-type]
-            for part, some in zip(self._parts, state.parts, strict=True)
-        )
+        parts = tuple(part.rearranged(some, rows) for part, some in zip(self._parts, state.parts, strict=True))
         return LineState(times, parts)
 
     def joined(self, states: Sequence[LineState]) -> LineState:
@@ -126,22 +139,25 @@ class Line:
             batch = plain if group is None else Batch(seen.family_words[group], seen.times, seen.first_of)
             match part:
                 case Recogniser():
-                    matches, next_state = part.advance(batch, saved)
+                    matches, after_matches = part.advance(batch, saved)
+                    after.append(after_matches)
                     told = _told(matches, part.patterns, seen, state.last_time, before_us)
                     found.append(Finding(part.patterns, without_told(matches, told)))
                 case FamilyRecogniser():
                     assert group is not None
-                    matches, next_state = part.advance(batch, seen.near[group], saved)
+                    matches, after_family = part.advance(batch, seen.near[group], saved)
+                    after.append(after_family)
                     told = _told(matches, part.patterns, seen, state.last_time, before_us)
                     found.append(Finding(part.patterns, without_told(matches, told), group=group))
                 case Forecaster():
-                    forecasts, next_state = part.advance(batch, saved)
+                    forecasts, after_forecasts = part.advance(batch, saved)
+                    after.append(after_forecasts)
                     found.append(Finding((), forecasts=forecasts))
                 case _:
                     assert group is not None
-                    forecasts, next_state = part.advance(batch, seen.near[group], saved)
+                    forecasts, after_near = part.advance(batch, seen.near[group], saved)
+                    after.append(after_near)
                     found.append(Finding((), forecasts=forecasts, group=group))
-            after.append(next_state)
         last = seen.times[seen.first_of[1:] - 1] if len(seen.times) else state.last_time
         return found, LineState(last, tuple(after))
 
@@ -186,7 +202,7 @@ class Line:
     def _overdue_family(self, part: FamilyRecogniser, saved: Any, clock: Clock, touched: NDArray[np.bool_]) -> Finding:
         tracks = np.repeat(np.arange(len(saved.rows_at) - 1), np.diff(saved.rows_at))
         filled = int(saved.rows_at[-1])
-        states = TrackStates(*(field[:filled] for field in saved.states))
+        states = TrackStates(**{name: getattr(saved.states, name)[:filled] for name in TrackStates._fields})
         numbers = np.arange(len(part.patterns), dtype=np.int32)
         matches = overdue(list(part.patterns), states, numbers, clock, touched[tracks], saved.feature[:filled])
         by_track = {name: getattr(matches, name) for name in Matches.__dataclass_fields__}
@@ -220,7 +236,7 @@ def _told(
     before_us: int,
 ) -> NDArray[np.bool_]:
     """Which rows `timed_out` the clock has told before: those of a track's first event after a silence it has seen."""
-    timed_out = matches.status == TIMED_OUT
+    timed_out: NDArray[np.bool_] = matches.status == TIMED_OUT
     if not timed_out.any():
         return timed_out
     track = np.searchsorted(seen.first_of, matches.event, side="right") - 1

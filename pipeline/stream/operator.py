@@ -7,10 +7,11 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from pipeline.stream import findings
 from pipeline.stream.bucket import Bucket, BucketRules
+from pipeline.stream.bucket_alerts import Alerting
 from pipeline.stream.control import ControlMessage, Known, Refusal, changed, parse_control, tried
 from pipeline.stream.line_spec import LineSpec
 from pipeline.stream.saved import CHUNK_DDL, SAVED_DDL, Chunk, Saved, chunk_from_row, chunk_to_row, from_row, to_row
@@ -42,8 +43,8 @@ class StoredChunks:
 class BucketProcessor(StatefulProcessor):
     """A bucket in the state store: one value for the tracks at hand, a map of chunks for those at rest."""
 
-    def __init__(self, spec: LineSpec, rules: BucketRules) -> None:
-        self._spec, self._rules = spec, rules
+    def __init__(self, spec: LineSpec, rules: BucketRules, alerts: Alerting) -> None:
+        self._spec, self._rules, self._alerts = spec, rules, alerts
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Name what is kept."""
@@ -60,7 +61,7 @@ class BucketProcessor(StatefulProcessor):
         held = self._saved.get()
         arrived = pd.concat(list(rows), ignore_index=True)
         saved = None if held is None else from_row(held)
-        bucket, told = step(self._spec, self._rules, int(key[0]), arrived, saved, self._chunks)
+        bucket, told = step(self._spec, self._rules, self._alerts, int(key[0]), arrived, saved, self._chunks)
         self._saved.update(to_row(bucket.saved()))
         yield findings.frame(told)
 
@@ -69,10 +70,16 @@ class BucketProcessor(StatefulProcessor):
 
 
 def step(
-    spec: LineSpec, rules: BucketRules, number: int, arrived: pd.DataFrame, saved: Saved | None, chunks: Any
+    spec: LineSpec,
+    rules: BucketRules,
+    alerts: Alerting,
+    number: int,
+    arrived: pd.DataFrame,
+    saved: Saved | None,
+    chunks: Any,
 ) -> tuple[Bucket, list[pa.Table]]:
     """One micro-batch of the bucket `number`: the bucket after it, and all rows to be told."""
-    bucket = Bucket(spec, rules, saved, chunks)
+    bucket = Bucket(spec, rules, alerts, saved, chunks)
     kind = arrived["kind"].to_numpy()
     messages = arrived[kind == CONTROL].sort_values("offset", kind="stable")
     told, flush = _obey(bucket, spec, messages["payload"].tolist())
@@ -82,7 +89,11 @@ def step(
     bucket.tally.late = len(passed[1][1])
     now_us = int(arrived["now_us"].max())
     told += bucket.advance(arrived[kind == EVENT], now_us, flush)
-    told.append(findings.told_rows(findings.STATS, [{"bucket": number, **asdict(bucket.tally)}]))
+    told.append(
+        findings.told_rows(
+            findings.STATS, [{"bucket": number, **asdict(bucket.tally), "outcomes": bucket.outcomes.tally}]
+        )
+    )
     return bucket, told
 
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from geo import Layer
 from models.model import Model
@@ -62,8 +62,12 @@ def compile_line(
         raise InputError(msg)
     models = _models(stream, [*plain, *(family.pattern for some in families.values() for family in some)])
     spec = _spec(plain, list(families.values()), models, stream)
+    types = {
+        name: kind for name, kind in known.items() if name in {"lon", "lat", *_attributes(spec), *stream.attributes}
+    }
+    spec = replace(spec, types=types)
     entries = {entry.name: entry for entry in catalog if entry.name not in skipped}
-    return Compiled(spec, tuple(map(tuple, families.values())), entries, skipped, _attributes(spec))
+    return Compiled(spec, tuple(map(tuple, families.values())), entries, skipped, tuple(types))
 
 
 def _compiled(entry: PatternEntry, known: Mapping[str, AttributeType], layers: Mapping[str, Layer]) -> CompiledPattern:
@@ -101,7 +105,18 @@ def _spec(
     forecast = {name: model.version for name, model in models.items()}
     names = [[p.name, p.version, [text_of(c) for c in p.conditions]] for p in plain]
     digest = hashlib.sha256(json.dumps([names, sorted(forecast.items()), stream.emission]).encode()).hexdigest()[:16]
-    return LineSpec(digest, tuple(plain), conditions, specs, stream.models, forecast, stream.emission)
+    share = stream.online.score_share if stream.online.score and forecast else 0
+    return LineSpec(
+        digest,
+        tuple(plain),
+        conditions,
+        specs,
+        stream.models,
+        forecast,
+        stream.emission,
+        train=stream.online.train and bool(forecast),
+        score_share=share,
+    )
 
 
 def _shared(patterns: Iterable[CompiledPattern], models: Mapping[str, Model]) -> tuple[Condition, ...]:

@@ -1,7 +1,7 @@
 """The live line as one Spark query: read, clean, derive, enrich, put in order, recognise, forecast, tell."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -15,9 +15,11 @@ from pipeline.progress import SILENT, Progress
 from pipeline.schemas import DERIVED_COLUMNS
 from pipeline.session import cores_of
 from pipeline.settings import Settings, StreamSettings
-from pipeline.stages.derive import DeriveOptions
+from pipeline.stages.derive import REMEMBERED, DeriveOptions
 from pipeline.stages.policy import Policy
+from pipeline.stream.arranging import arranged
 from pipeline.stream.bucket import BucketRules
+from pipeline.stream.bucket_alerts import Alerting
 from pipeline.stream.crossing import beside, bucket_of, crossing, now_us
 from pipeline.stream.findings import FINDING_DDL
 from pipeline.stream.operator import EVENT, TOLD, BucketProcessor
@@ -35,7 +37,7 @@ class LiveLine:
     findings: DataFrame
     compiled: Compiled
     buckets: int
-    shelf: str | None
+    shelf: Path | None
 
 
 def live_line(spark: SparkSession, settings: Settings, policy: Policy, progress: Progress = SILENT) -> LiveLine:
@@ -43,22 +45,27 @@ def live_line(spark: SparkSession, settings: Settings, policy: Policy, progress:
     stream = settings.stream
     buckets = stream.buckets or cores_of(settings.spark.master) or 2
     layers = _layers(settings, progress)
-    events = _as_rows(read_messages(spark, settings, policy), buckets)
-    control = read_control(spark, settings)
-    shelf = settings.stream.checkpoint / SHELF if layers else None
+    shelf = stream.checkpoint / SHELF if layers else None
     if shelf is not None:
         publish(list(layers.values()), shelf)
-    enriched = _enriched(_derived(events, stream, policy), layers, shelf)
+
+    def events(attributes: tuple[str, ...] | None = None) -> DataFrame:
+        """What the conditions read; with `attributes` only those, so that no others are carried along."""
+        rows = _as_rows(read_messages(spark, settings, policy), buckets, _carried(attributes))
+        arranged_rows = _derived(beside(rows, read_control(spark, settings), buckets), stream, policy)
+        return enrich(arranged_rows, list(layers.values()), "worker", shelf) if layers else arranged_rows
+
     catalog = catalog_named(stream.patterns, stream.domain, stream.parameters)
-    compiled = compile_line(catalog, attribute_types(enriched(events).schema), layers, stream)
-    rows = crossing(enriched(events), compiled.spec, compiled.families, layers, compiled.attributes)
-    processor = BucketProcessor(compiled.spec, bucket_rules(stream))
-    findings = (
-        beside(rows, control, buckets)
-        .groupBy("bucket")
-        .transformWithStateInPandas(processor, FINDING_DDL, "append", "None")
-    )
-    return LiveLine(findings, compiled, buckets, str(shelf) if shelf else None)
+    compiled = compile_line(catalog, attribute_types(events().schema), layers, stream)
+    rows = events(compiled.attributes)
+    crossed = crossing(rows, compiled.spec, compiled.families, layers, compiled.attributes)
+    rules = bucket_rules(stream)
+    # what the first stateful step has put in order needs no waiting in the second
+    settled = replace(rules, out_of_order_us=0) if stream.derive else rules
+    alerting = Alerting(compiled.entries if stream.alerts.enabled else {}, stream.alerts)
+    processor = BucketProcessor(compiled.spec, settled, alerting)
+    findings = crossed.groupBy("bucket").transformWithStateInPandas(processor, FINDING_DDL, "append", "None")
+    return LiveLine(findings, compiled, buckets, shelf)
 
 
 def bucket_rules(stream: StreamSettings) -> BucketRules:
@@ -71,7 +78,12 @@ def bucket_rules(stream: StreamSettings) -> BucketRules:
     )
 
 
-def _as_rows(judged: DataFrame, buckets: int) -> DataFrame:
+def _carried(attributes: tuple[str, ...] | None) -> set[str] | None:
+    """The columns of a message that later steps read: what is derived needs more than the conditions say."""
+    return None if attributes is None else {*attributes, *REMEMBERED, "engine", "nav_status", "accelerating"}
+
+
+def _as_rows(judged: DataFrame, buckets: int, carried: set[str] | None) -> DataFrame:
     """Messages as rows of the line: events, and rejected ones that are only passed on."""
     bad = F.col("reason").isNotNull()
     raw = F.struct(
@@ -90,19 +102,23 @@ def _as_rows(judged: DataFrame, buckets: int) -> DataFrame:
         F.col("arrived").alias("arrived_us"),
         F.when(bad, F.to_json(raw)).alias("payload"),
         now_us().alias("now_us"),
-        *(name for name in judged.columns if name not in _ABOUT),
+        *(name for name in judged.columns if name not in _ABOUT and (carried is None or name in carried)),
     )
 
 
 _ABOUT = ("source", "line", "raw", "repairs", "reason", "arrived", "track", "time", "offset", "bucket", "kind")
 
 
-def _derived(events: DataFrame, stream: StreamSettings, policy: Policy) -> Callable[[DataFrame], DataFrame]:
+def _derived(rows: DataFrame, stream: StreamSettings, policy: Policy) -> DataFrame:
+    """The rows with derived attributes, where the messages do not carry them."""
+    if not stream.derive:
+        return rows
+    carried = [name for name in DERIVED_COLUMNS if name in stream.columns]
+    if carried:
+        msg = f"stream.columns: {carried[0]} would be derived too. Set stream.derive to false, or take it out."
+        raise InputError(msg)
     options = DeriveOptions(policy.turn_threshold_deg, policy.jump_speed_kn(stream.domain), policy.min_jump_m)
-    if not stream.derive or any(name in events.columns for name in DERIVED_COLUMNS):
-        return lambda rows: rows
-    del options
-    return lambda rows: rows
+    return arranged(rows, options, bucket_rules(stream))
 
 
 def _layers(settings: Settings, progress: Progress) -> dict[str, Layer]:
@@ -113,11 +129,3 @@ def _layers(settings: Settings, progress: Progress) -> dict[str, Layer]:
     except GeoError as error:
         raise InputError(str(error)) from error
     return {layer.spec.name: layer for layer in layers}
-
-
-def _enriched(
-    before: Callable[[DataFrame], DataFrame], layers: dict[str, Layer], shelf: object
-) -> Callable[[DataFrame], DataFrame]:
-    if not layers:
-        return before
-    return lambda rows: enrich(before(rows), list(layers.values()), "worker", shelf)  # type: ignore[arg-type]

@@ -19,7 +19,13 @@ from pipeline.stages.policy import Policy
 LONGEST_SHOWN = 100_000
 """So many characters of a rejected message are passed on: a topic takes a megabyte. The rest is where it was."""
 END_OF_TIME = datetime(9000, 1, 1, tzinfo=UTC)
-READERS = {"double": number, "long": whole, "string": text_of, "boolean": lambda cell: truth(cell.cast("string"))}
+
+
+def _truth(cell: Column) -> Column:
+    return truth(cell.cast("string"))
+
+
+READERS = {"double": number, "long": whole, "string": text_of, "boolean": _truth}
 
 
 def read_messages(spark: SparkSession, settings: Settings, policy: Policy) -> DataFrame:

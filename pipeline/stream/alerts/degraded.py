@@ -96,5 +96,5 @@ def _alert(score: ModelScore, held: Degradation, status: str, link: str) -> dict
         "link": link.format(pattern=score.pattern),
         "closed_because": "ended" if status == "closed" else None,
     }
-    empty = ("instance", "track", "lon", "lat", "probability", "earliest_min", "latest_min")
+    empty = ("instance", "track", "lon", "lat", "probability", "earliest_min", "latest_min", "arrived_us")
     return alert_payload(dict.fromkeys(empty) | row)

@@ -28,6 +28,7 @@ CONTENT = pa.schema(
         ("probability", pa.float64()),
         ("earliest_min", pa.float64()),
         ("latest_min", pa.float64()),
+        ("arrived_us", pa.int64()),
     ]
 )
 """What an alert shows of the row that held last."""

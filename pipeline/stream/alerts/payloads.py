@@ -10,7 +10,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ORDER = (
     *("alert_id", "change", "status", "kind", "severity", "pattern", "pattern_version", "model_version", "instance"),
     *("track", "time", "start_time", "lon", "lat", "reason", "says", "link", "closed_because", "probability"),
-    *("earliest_min", "latest_min"),
+    *("earliest_min", "latest_min", "arrived"),
 )
 
 
@@ -21,7 +21,8 @@ def alert_payloads(alerts: pa.Table) -> list[dict[str, Any]]:
 
 def alert_payload(row: dict[str, Any]) -> dict[str, Any]:
     """One alert as a JSON object: times in ISO 8601, unknown numbers as null."""
-    held = {**row, "time": iso(row["time_us"]), "start_time": iso(row["start_time_us"])}
+    arrived = iso(row["arrived_us"]) if row["arrived_us"] else None
+    held = {**row, "time": iso(row["time_us"]), "start_time": iso(row["start_time_us"]), "arrived": arrived}
     return {name: _plain(held[name]) for name in _ORDER}
 
 
