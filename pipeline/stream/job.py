@@ -43,6 +43,7 @@ class Stream:
         self._spark, self._settings, self._progress = spark, settings, progress
         self.metrics = Metrics()
         self._replies = Replies(settings)
+        self.query: StreamingQuery | None = None
         self._between = threading.Lock()
         self._stopping = threading.Event()
         with progress.step("compiling the line"):
@@ -62,9 +63,9 @@ class Stream:
         server = serve(self.metrics, port) if (port := self._settings.stream.metrics_port) is not None else None
         if server:
             self._progress.say(f"metrics: http://127.0.0.1:{server.server_address[1]}/metrics")
-        query = self._start(once)
+        self.query = self._start(once)
         try:
-            self._watch(query, began)
+            self._watch(self.query, began)
         finally:
             self._online.close()
             self._replies.close()
