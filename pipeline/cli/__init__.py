@@ -16,7 +16,7 @@ COMMANDS = {
     "enrich": "Add what layers say of each position: zones, nearest features, distances.",
     "recognise": "Find the patterns of a catalog in any table of events.",
     "stream": "The live line: recognise, forecast and alert on events as they come.",
-    "replay": "Send recorded events into Kafka, at their own pace or faster.",
+    "replay": "A recorded stream into Kafka, at a multiple of real time or as fast as possible.",
     "configure": "Turn a knob of a running line: threshold, order, patterns on and off.",
     "catalog": "The catalog of patterns: list, show, check, draw, import.",
     "kafka": "A single-node Kafka broker for development: start, stop, status.",
