@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from math import inf
 
 import pandas as pd
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 from pyspark.sql.pandas.functions import pandas_udf
@@ -20,9 +20,21 @@ from pipeline.stream.near import FEATURE_END, FIELD_END
 from pipeline.stream.operator import CONTROL, TICK
 
 
-def bucket_of(track: Column, buckets: int) -> Column:
+def bucket_labels(spark: SparkSession, buckets: int) -> list[int]:
+    """Numbers for the buckets that Spark spreads evenly over its partitions: 0 and 1 would share one of two."""
+    partitions = int(spark.conf.get("spark.sql.shuffle.partitions") or buckets)
+    numbers = spark.range(0, 64 * max(buckets, partitions), 1, 1).select(F.col("id").cast("int").alias("bucket"))
+    rows = numbers.select("bucket", F.pmod(F.hash("bucket"), F.lit(partitions)).alias("partition")).collect()
+    waiting: dict[int, list[int]] = {}
+    for row in rows:
+        waiting.setdefault(row.partition, []).append(row.bucket)
+    return [waiting[n % partitions][n // partitions] for n in range(buckets)]
+
+
+def bucket_of(track: Column, labels: Sequence[int]) -> Column:
     """The bucket of a track."""
-    return F.pmod(F.hash(F.coalesce(track, F.lit(""))), F.lit(buckets))
+    place = F.pmod(F.hash(F.coalesce(track, F.lit(""))), F.lit(len(labels)))
+    return F.element_at(F.array(*map(F.lit, labels)), place + 1)
 
 
 def crossing(
@@ -45,19 +57,19 @@ def crossing(
     return rows
 
 
-def beside(rows: DataFrame, control: DataFrame | None, buckets: int) -> DataFrame:
+def beside(rows: DataFrame, control: DataFrame | None, labels: Sequence[int]) -> DataFrame:
     """`rows` with every control message and every tick of the clock, once for each bucket."""
     out = rows
     if control is not None:
-        out = out.unionByName(_for_all(control, CONTROL, buckets), allowMissingColumns=True)
+        out = out.unionByName(_for_all(control, CONTROL, labels), allowMissingColumns=True)
     ticks = rows.sparkSession.readStream.format("rate").option("rowsPerSecond", 1).option("numPartitions", 1).load()
     told = ticks.select(F.lit(None).cast("string").alias("payload"), F.lit(0).cast("long").alias("offset"))
-    return out.unionByName(_for_all(told, TICK, buckets), allowMissingColumns=True)
+    return out.unionByName(_for_all(told, TICK, labels), allowMissingColumns=True)
 
 
-def _for_all(told: DataFrame, kind: int, buckets: int) -> DataFrame:
+def _for_all(told: DataFrame, kind: int, labels: Sequence[int]) -> DataFrame:
     return told.select(
-        F.explode(F.sequence(F.lit(0), F.lit(buckets - 1))).alias("bucket"),
+        F.explode(F.array(*map(F.lit, labels))).alias("bucket"),
         F.lit(kind).alias("kind"),
         F.lit("").alias("track"),
         F.timestamp_micros(F.lit(0).cast("long")).alias("time"),
