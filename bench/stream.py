@@ -23,6 +23,7 @@ import numpy as np
 import yaml
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
+from rich.console import Console
 
 from models.counts import count
 from models.model import ModelSettings, build
@@ -38,6 +39,7 @@ from pipeline.settings import Settings, read_settings
 from pipeline.stages.policy import Policy
 from pipeline.stream.configure import Order, control_message, known_types, send
 from pipeline.stream.job import Stream
+from pipeline.stream.live_table import live_table
 
 SIX = ("high_speed_near_coast", "anchored", "drifting", "trawling", "search_and_rescue", "loitering")
 FORECAST = "drifting"
@@ -191,8 +193,10 @@ def throughput(events: int) -> dict[str, Any]:
     with set_up(most_events=300_000) as bench:
         filled_s = fill(bench, events)
         line = Running(bench)
+        began = time.monotonic()
         line.until_events(events, 300)
         done = line.progress()
+        show(line, time.monotonic() - began)
         line.stop()
         full = batches(done, 150_000)[1:]
         rows, seconds = sum(row[1] for row in full), sum(row[2] for row in full)
@@ -209,6 +213,13 @@ def throughput(events: int) -> dict[str, Any]:
             "last_durations_ms": done[-1]["durationMs"],
             "matches": sum(v for (n, _), v in line.stream.metrics.totals.items() if n == "matches_total"),
         }
+
+
+def show(line: Running, seconds: float) -> None:
+    """The live table as a terminal shows it."""
+    console = Console(width=76)
+    line.stream.metrics.hear_progress(line.progress()[-1])
+    console.print(live_table(line.stream.metrics, seconds))
 
 
 def paced(bench: Bench, rate: int) -> Any:

@@ -270,7 +270,9 @@ class Bucket:
         late = int((behind["reason"] == "late").sum())
         self.tally.late += late
         self.tally.repeated += len(behind) - late
-        shown = behind.drop(columns=[c for c in behind.columns if c.startswith(("word_", "family_", "near_"))])
+        inner = {"bucket", "kind", "payload", "now_us"}
+        words = ("word_", "family_", "near_")
+        shown = behind.drop(columns=[c for c in behind.columns if c in inner or c.startswith(words)])
         time = pd.to_datetime(shown["time_us"], unit="us", utc=True)
         records = shown.assign(time=time.map(lambda t: t.isoformat())).drop(columns=["time_us", "arrived_us"])
         plain = records.astype(object).where(records.notna(), None)

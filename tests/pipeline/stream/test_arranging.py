@@ -2,12 +2,15 @@ import json
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+from pyspark.sql import types as T  # noqa: N812
+from pyspark.sql.pandas.types import to_arrow_type
 
 from pipeline.stages.derive import REMEMBERED
 from pipeline.stages.track_memory import empty_memory
-from pipeline.stream.arranging import Arranging
+from pipeline.stream.arranging import Arranging, fitted
 from pipeline.stream.bucket import BucketRules
-from pipeline.stream.operator import CONTROL, EVENT, LATE
+from pipeline.stream.operator import CONTROL, EVENT, LATE, TICK
 
 
 def positions(seed: int, number: int = 400) -> pd.DataFrame:
@@ -72,3 +75,19 @@ def test_a_late_position_is_passed_on_as_such() -> None:
     (late,) = got[got["kind"] == LATE]["payload"].tolist()
     assert json.loads(late)["reason"] == "late"
     agree(got, rows)
+
+
+def test_rows_fit_their_schema_even_when_only_the_clock_ticks() -> None:
+    ticks = positions(1).iloc[:2].assign(kind=TICK)
+    schema = T.StructType(
+        [
+            T.StructField("track", T.StringType()),
+            T.StructField("previous_time", T.TimestampType()),
+            T.StructField("accelerating", T.BooleanType()),
+            T.StructField("previous_lon", T.DoubleType()),
+        ]
+    )
+    rows = fitted(run(ticks, 2, BucketRules()), schema)
+    for field in schema.fields:
+        kind = to_arrow_type(field.dataType)
+        assert isinstance(pa.Array.from_pandas(rows[field.name], type=kind, safe=True), pa.Array)
