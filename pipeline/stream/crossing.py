@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from math import inf
+from pathlib import Path
 
 import pandas as pd
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -11,7 +12,7 @@ from pyspark.sql.pandas.functions import pandas_udf
 
 from geo import Layer
 from geo.nearby import FEATURE_TYPE, near_lists
-from geo.worker import floats
+from geo.worker import floats, on_shelf
 from patterns.conditions.syntax import Attribute
 from pipeline.conditions import columns_of, packed_words
 from pipeline.stages.families import Family, NearRows
@@ -43,13 +44,14 @@ def crossing(
     families: Sequence[Sequence[Family]],
     layers: dict[str, Layer],
     attributes: Sequence[str],
+    shelf: Path | None = None,
 ) -> DataFrame:
     """Rows of `events` (bucket, kind, track, time, offset, ...) with their condition words and `attributes`."""
     words = _named("word", packed_words(spec.conditions, events.schema) or [_nothing()])
     for n, (family, some) in enumerate(zip(spec.families, families, strict=True)):
         near = NearRows(layers[some[0].layer], max(member.reach_m for member in some))
         words += _named(f"family_{n}", _family_words(family, events, F.lit(inf)))
-        words.append(_near_text(family, near, events).alias(f"near_{n}"))
+        words.append(_near_text(family, near, events, shelf).alias(f"near_{n}"))
     shown = [F.col(name) for name in dict.fromkeys(("lon", "lat", *attributes)) if name in events.columns]
     time = F.unix_micros("time").alias("time_us")
     keys = [F.col(name) for name in ("bucket", "kind", "track", "offset", "arrived_us", "payload", "now_us")]
@@ -105,13 +107,16 @@ def _family_words(family: FamilySpec, events: DataFrame, distance: Column) -> li
     return packed_words(family.conditions, schema, resolve) or [_nothing()]
 
 
-def _near_text(family: FamilySpec, near: NearRows, events: DataFrame) -> Column:
+def _near_text(family: FamilySpec, near: NearRows, events: DataFrame, shelf: Path | None) -> Column:
     """The near features of an event as one text: name and words of each."""
-    folder, radius_m = str(near.layer.folder), near.radius_m
+    folder, radius_m, wanted = str(near.layer.folder), near.radius_m, near.layer.spec.name
 
     def answer(batches: Iterator[tuple[pd.Series, pd.Series]]) -> Iterator[pd.Series]:
+        current = folder
+        if shelf is not None:  # layers may have been published anew since the query was started
+            current = next(kept.folder for kept in on_shelf(shelf) if kept.spec.name == wanted)
         for lon, lat in batches:
-            yield pd.Series(pd.arrays.ArrowExtensionArray(near_lists(folder, floats(lon), floats(lat), radius_m)))
+            yield pd.Series(pd.arrays.ArrowExtensionArray(near_lists(current, floats(lon), floats(lat), radius_m)))
 
     asked = pandas_udf(answer, f"array<{FEATURE_TYPE}>")  # type: ignore[call-overload]
     lists = asked(F.col("lon").cast("double"), F.col("lat").cast("double"))

@@ -59,7 +59,7 @@ def live_line(spark: SparkSession, settings: Settings, policy: Policy, progress:
     catalog = catalog_named(stream.patterns, stream.domain, stream.parameters)
     compiled = compile_line(catalog, attribute_types(events().schema), layers, stream)
     rows = events(compiled.attributes)
-    crossed = crossing(rows, compiled.spec, compiled.families, layers, compiled.attributes)
+    crossed = crossing(rows, compiled.spec, compiled.families, layers, compiled.attributes, shelf)
     rules = bucket_rules(stream)
     # what the first stateful step has put in order needs no waiting in the second
     settled = replace(rules, out_of_order_us=0) if stream.derive else rules
