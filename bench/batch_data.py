@@ -10,14 +10,16 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from pipeline.jobs.enrich import EnrichOrder, enrich_events
-from pipeline.progress import Progress
+from pipeline.progress import SILENT, Progress
 from pipeline.settings import cache_home
 from pipeline.simulator.job import simulate
 from pipeline.simulator.settings import SimulationSettings
@@ -52,6 +54,41 @@ def layers_of(domain: str) -> Path:
     return CACHE / f"{domain}-sim" / "layers" / "layers.yaml"
 
 
+def ports_layer(count: int) -> Path:
+    """A layers file of `count` ports: those of the simulated fleet's region, then places on its simulated coast."""
+    folder = CACHE / f"ports-{count}"
+    file = folder / "layers.yaml"
+    if file.exists():
+        return file
+    source = layers_of("maritime").parent
+    ports = json.loads((source / "ports.geojson").read_text())
+    coast = json.loads((source / "coast.geojson").read_text())["features"]
+    corners = sorted({tuple(corner) for feature in coast for corner in _corners(feature["geometry"]["coordinates"])})
+    further = corners[:: max(1, len(corners) // max(1, count - len(ports["features"])))]
+    ports["features"] = [*ports["features"], *(_place(n, corner) for n, corner in enumerate(further))][:count]
+    assert len(ports["features"]) == count, "the coast has corners enough"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "ports.geojson").write_text(json.dumps(ports))
+    file.write_text("layers: [{name: ports, kind: port, file: ports.geojson, name_column: name, radius_m: 3000}]\n")
+    return file
+
+
+def _corners(coordinates: list[Any]) -> Iterator[list[float]]:
+    if isinstance(coordinates[0], float | int):
+        yield coordinates
+    else:
+        for part in coordinates:
+            yield from _corners(part)
+
+
+def _place(number: int, corner: tuple[float, ...]) -> dict[str, Any]:
+    return {
+        "type": "Feature",
+        "properties": {"name": f"Place {number}", "code": f"P{number}"},
+        "geometry": {"type": "Point", "coordinates": list(corner)},
+    }
+
+
 def data(spark: SparkSession, domain: str, millions: float, progress: Progress) -> Data:
     """So many million events, both ways; made once."""
     folder = CACHE / f"{domain}-{millions:g}M"
@@ -64,6 +101,27 @@ def data(spark: SparkSession, domain: str, millions: float, progress: Progress) 
         done.write_text(json.dumps({"rows": rows}))
     rows = json.loads(done.read_text())["rows"]
     return Data(folder / "by-track", folder / "by-time", rows, layers_of(domain))
+
+
+def skewed(spark: SparkSession, millions: float) -> Data:
+    """As many events in order of arrival, half of them of one track: others' events, one after the other."""
+    plain = data(spark, "maritime", millions, SILENT)
+    folder = CACHE / f"maritime-skewed-{millions:g}M"
+    if not folder.is_dir():
+        staging = folder.with_name(f".{folder.name}")
+        shutil.rmtree(staging, ignore_errors=True)
+        whole = pq.read_table(plain.by_track)
+        half = len(whole) // 2
+        first, second = whole.slice(0, half), whole.slice(half)
+        micros = second["time"].cast(pa.int64()).to_numpy()
+        steps = np.maximum(np.diff(micros, prepend=micros[:1]), 0)
+        times = pa.array(micros[0] + np.cumsum(steps)).cast(second["time"].type)
+        named = second.set_column(0, "track", pa.array(["long"] * len(second)))
+        both = pa.concat_tables([first, named.set_column(1, "time", times)])
+        ordered = both.sort_by([("time", "ascending"), ("track", "ascending"), ("offset", "ascending")])
+        _write_files(ordered, staging / "by-time", [*range(0, len(ordered), ROWS_PER_FILE), len(ordered)])
+        staging.rename(folder)
+    return Data(folder / "by-track", folder / "by-time", plain.rows, plain.layers)
 
 
 def _write(source: Path, folder: Path, rows: int) -> int:

@@ -30,6 +30,13 @@ from pipeline.progress import open_progress, write_summary
     show_default=True,
     help="How work is spread over cores; the matches are the same.",
 )
+@click.option(
+    "--episodes",
+    type=click.Choice(["all", "changes"]),
+    default="all",
+    show_default=True,
+    help="Rows of an episode: opened, updated at each event, ended; or without the updates.",
+)
 @click.option("--skip-corrupt", is_flag=True, help="Go on without Parquet files that cannot be read, and tell which.")
 @click.option("--set", "sets", multiple=True, metavar="PATTERN.PARAMETER=VALUE", help="Use this value of a parameter.")
 @settings_options
@@ -44,6 +51,7 @@ def command(
     types: str | None,
     time_unit: str | None,
     scheme: str,
+    episodes: str,
     skip_corrupt: bool,
     sets: tuple[str, ...],
     settings_file: Path | None,
@@ -70,7 +78,7 @@ def command(
     try:
         request = RecogniseRequest(
             events, catalog, out, form, chosen, time_unit, layers, settings.layers.directory,
-            skip_unfit=not patterns, scheme=Scheme(scheme), skip_corrupt=skip_corrupt,
+            skip_unfit=not patterns, scheme=Scheme(scheme), skip_corrupt=skip_corrupt, episodes=episodes,
         )  # fmt: skip
         summary = run_recognise(spark, request, progress)
     finally:
