@@ -62,7 +62,7 @@ def command(
 ) -> None:
     """Find patterns in events: needs only the columns track and time, and what the conditions name."""
     from patterns.catalog.overrides import parse_override
-    from pipeline.catalogs import catalog_named
+    from pipeline.catalogs import catalog_named, files_digest
     from pipeline.jobs.recognise import RecogniseRequest, run_recognise
     from pipeline.session import start_spark
     from pipeline.stages.schemes.planner import Scheme
@@ -70,6 +70,7 @@ def command(
     if not patterns and not domain:
         msg = "name what to look for: --patterns PATH or --domain maritime."
         raise click.UsageError(msg)
+    digest = files_digest(patterns)
     catalog = catalog_named(patterns, domain, dict(map(parse_override, sets)))
     chosen = dict(map(_type, types.split(","))) if types else None
     settings = settings_from(settings_file, master, conf)
@@ -83,7 +84,10 @@ def command(
         summary = run_recognise(spark, request, progress)
     finally:
         spark.stop()
-    _show(summary, as_json)
+    changed = files_digest(patterns) != digest
+    if changed:
+        progress.say("the catalog has changed since the job began: the matches are of the catalog as it was then")
+    _show(summary | {"catalog_changed": changed}, as_json)
 
 
 def _type(entry: str) -> tuple[str, str]:
@@ -110,6 +114,7 @@ def _show(summary: dict[str, Any], as_json: bool) -> None:
     for name, reason in summary["skipped"].items():
         console.print(f"not looked for: {name} ({reason})")
     console.print(
+        f"scheme {summary['scheme']} ({summary['scheme_reason']}); "
         f"{summary['events_per_second']:,} events/s, {summary['rejected']:,} rows rejected, "
         f"{summary['omitted']:,} sets omitted; written to {summary['output']}"
     )

@@ -14,7 +14,14 @@ from patterns.recognition.stitching import speculate, stitch
 from patterns.spec import AfterMatch, Report, spec_of
 
 WHERE = {"low": "x < 3", "high": "x >= 5", "odd": "x == 1 or x == 3", "every": "x >= 0"}
-SHAPES = ("{0} ; {1}+", "{0}{{2,}}", "any({0}, {1}, {2})", "next({0}, {1})", "{0} ; {1}* ; {2}", "{0} ; every{{3}} ; {1}")
+SHAPES = (
+    "{0} ; {1}+",
+    "{0}{{2,}}",
+    "any({0}, {1}, {2})",
+    "next({0}, {1})",
+    "{0} ; {1}* ; {2}",
+    "{0} ; every{{3}} ; {1}",
+)
 COLUMNS = ("event", "pattern", "status", "index", "time", "start_time", "id_time", "id_tie")
 
 
