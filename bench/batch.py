@@ -202,6 +202,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         spark = start_spark(read_settings(), "foresail bench", SILENT)
         for millions in options.prepare:
             data(spark, "maritime", millions, open_progress())
+            data(spark, "fleet", min(millions, 2), open_progress())
+        skewed(spark, options.prepare[0])
+        for count in (1, 220):
+            ports_layer(count)
     elif options.table:
         text = "\n\n".join(f"{name}\n\n{table(rows)}" for name, rows in _known().items())
         (RESULTS / "batch.md").write_text(text + "\n")

@@ -28,6 +28,8 @@ from pipeline.stages.layout import LAYOUT_FILE, Layout
 CACHE = cache_home() / "foresail" / "bench"
 TRACKS, DAYS = 500, 1.4
 ROWS_PER_FILE = 1_250_000
+MOST_AT_ONCE = 10
+"""Million events that are made in memory."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,10 @@ def data(spark: SparkSession, domain: str, millions: float, progress: Progress) 
         source = simulated(spark, domain, progress)
         shutil.rmtree(folder, ignore_errors=True)
         with progress.step(f"repeating {domain} events up to {millions:g} million"):
-            rows = _write(source, folder, round(millions * 1e6))
+            if millions > MOST_AT_ONCE:
+                rows = _double(data(spark, domain, millions / 2, progress), folder)
+            else:
+                rows = _write(source, folder, round(millions * 1e6))
         done.write_text(json.dumps({"rows": rows}))
     rows = json.loads(done.read_text())["rows"]
     return Data(folder / "by-track", folder / "by-time", rows, layers_of(domain))
@@ -135,6 +140,23 @@ def _write(source: Path, folder: Path, rows: int) -> int:
     by_time = whole.sort_by([("time", "ascending"), ("track", "ascending"), ("offset", "ascending")])
     _write_files(by_time, folder / "by-time", [*range(0, len(whole), ROWS_PER_FILE), len(whole)])
     return len(whole)
+
+
+def _double(half: Data, folder: Path) -> int:
+    """Twice the events of `half`, file by file: more than fits into memory at once."""
+    for kind in (half.by_track, half.by_time):
+        target = folder / kind.name
+        target.mkdir(parents=True)
+        for copy in ("a", "b"):
+            for file in sorted(kind.glob("*.parquet")):
+                part = pq.read_table(file)
+                name = pc.binary_join_element_wise(copy, part["track"], "-")
+                part = part.set_column(part.schema.get_field_index("track"), "track", name)
+                pq.write_table(part, target / f"{copy}-{file.name}", compression="zstd", row_group_size=len(part))
+    layout = json.loads((half.by_track / LAYOUT_FILE).read_text())
+    twice = {key: 2 * layout[key] for key in ("files", "rows", "tracks")}
+    (folder / half.by_track.name / LAYOUT_FILE).write_text(json.dumps(layout | twice))
+    return 2 * half.rows
 
 
 def _plain(field: pa.Field) -> pa.Field:

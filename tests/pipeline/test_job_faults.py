@@ -9,20 +9,47 @@ TRACE = "Job aborted due to stage failure: ... Traceback (most recent call last)
 CASES = {
     "our own error": (
         f"{TRACE}pipeline.errors.InputError: /a/b.parquet: is corrupt (bad page). Mend it.\n\n\tat org.apache",
-        "local[2]", InputError, "/a/b.parquet: is corrupt (bad page). Mend it.",
+        "local[2]",
+        InputError,
+        "/a/b.parquet: is corrupt (bad page). Mend it.",
     ),
-    "a heap that is full, locally": ("java.lang.OutOfMemoryError: Java heap space", "local[2]", PipelineError, "spark.driver_memory"),
+    "a heap that is full, locally": (
+        "java.lang.OutOfMemoryError: Java heap space",
+        "local[2]",
+        PipelineError,
+        "spark.driver_memory",
+    ),
     "a heap that is full, on a cluster": (
-        "Job aborted: java.lang.OutOfMemoryError: Java heap space", "spark://h:7077", PipelineError, "spark.executor.memory",
+        "Job aborted: java.lang.OutOfMemoryError: Java heap space",
+        "spark://h:7077",
+        PipelineError,
+        "spark.executor.memory",
     ),
-    "a worker without memory": (f"{TRACE}numpy._core._exceptions._ArrayMemoryError: Unable to allocate 9 GiB", "local[2]",
-        PipelineError, "spark.arrow_batch_rows"),
-    "workers that are killed": ("Python worker exited unexpectedly (crashed)", "yarn", PipelineError, "spark.executor.cores"),
+    "a worker without memory": (
+        f"{TRACE}numpy._core._exceptions._ArrayMemoryError: Unable to allocate 9 GiB",
+        "local[2]",
+        PipelineError,
+        "spark.arrow_batch_rows",
+    ),
+    "workers that are killed": (
+        "Python worker exited unexpectedly (crashed)",
+        "yarn",
+        PipelineError,
+        "spark.executor.cores",
+    ),
     "a folder that cannot be written": (
-        f"{TRACE}PermissionError: [Errno 13] Permission denied: '/out/matches/x'", "local[2]", OutputError, "/out/matches/x",
+        f"{TRACE}PermissionError: [Errno 13] Permission denied: '/out/matches/x'",
+        "local[2]",
+        OutputError,
+        "/out/matches/x",
     ),
-    "a full disk": (f"{TRACE}OSError: [Errno 28] No space left on device: '/out/m'", "local[2]", OutputError, "No space left"),
-}  # fmt: skip
+    "a full disk": (
+        f"{TRACE}OSError: [Errno 28] No space left on device: '/out/m'",
+        "local[2]",
+        OutputError,
+        "No space left",
+    ),
+}
 
 
 @pytest.mark.parametrize("case", CASES)
