@@ -53,6 +53,9 @@ class SparkSettings(Section):
     log_level: Literal["OFF", "FATAL", "ERROR", "WARN", "INFO", "DEBUG", "TRACE", "ALL"] = Field(
         "WARN", description="Least level of Spark's own log lines that are shown."
     )
+    event_log: Path | None = Field(
+        None, description="Folder for Spark's event log, readable after a job; none is written when not given."
+    )
     ui: bool = Field(False, description="Serve Spark's web page while a job runs.")
     conf: Annotated[dict[str, str], BeforeValidator(_as_spark_writes)] = Field(
         default_factory=dict, description="Any further Spark configuration, key by key."
