@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-NO_INTERVAL = -1
+NO_INTERVAL = 0
 """In `earliest`, where no interval reaches the threshold."""
 
 

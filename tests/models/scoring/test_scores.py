@@ -79,7 +79,7 @@ def test_scores_by_distance_hold_every_reachable_event_once() -> None:
 
 
 def test_an_interval_that_misses_pays_for_the_miss() -> None:
-    earliest, latest = np.array([2, 2, -1, 3]), np.array([4, 4, -1, 5])
+    earliest, latest = np.array([2, 2, 0, 3]), np.array([4, 4, 0, 5])
     scores = score_intervals(earliest, latest, np.array([3, 6, 2, 0]), nominal=0.5)
     assert (scores.forecasts, scores.none, scores.unresolved) == (3, 1, 1)
     assert scores.coverage == 0.5
