@@ -1,4 +1,4 @@
-"""The attributes of events as the numbers that a tree or a boosting reads, each with the test that a number stands for."""
+"""The attributes of events as the numbers that a tree or a boosting reads, each with the test it stands for."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Attributes:
     @property
     def known(self) -> NDArray[np.bool_]:
         """The events of which every quantity is known."""
-        return ~np.isnan(self.values).any(axis=1)
+        return np.asarray(~np.isnan(self.values).any(axis=1))
 
     @classmethod
     def of(
@@ -84,9 +84,7 @@ def _quantities(name: str, column: ArrayColumn, least_known: float) -> list[tupl
     return [(Quantity(name, column.type), finite_or_far)]
 
 
-def _words(
-    name: str, column: ArrayColumn, valid: NDArray[np.bool_]
-) -> list[tuple[Quantity, NDArray[np.float64]]]:
+def _words(name: str, column: ArrayColumn, valid: NDArray[np.bool_]) -> list[tuple[Quantity, NDArray[np.float64]]]:
     if column.dictionary is None:
         return []
     often = np.bincount(column.values[valid].astype(np.int64), minlength=len(column.dictionary))

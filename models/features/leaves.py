@@ -42,7 +42,9 @@ class Leaf:
     @property
     def text(self) -> str:
         """The box as the text of a condition."""
-        numbers = [_range(name, self.low.get(name), self.high.get(name)) for name in dict.fromkeys([*self.low, *self.high])]
+        numbers = [
+            _range(name, self.low.get(name), self.high.get(name)) for name in dict.fromkeys([*self.low, *self.high])
+        ]
         verdicts = [f"{_name(name)} = {'true' if value else 'false'}" for name, value in self.verdicts.items()]
         return " and ".join([*numbers, *(_words(name, tests) for name, tests in self.words.items()), *verdicts])
 
