@@ -45,7 +45,11 @@ class Classification:
 
 def score_within(probability: Probabilities, truth: Booleans, threshold: float) -> Classification:
     """The scores when a forecast is positive from `threshold` on."""
-    positive = probability >= threshold
+    return score_decided(probability, probability >= threshold, truth, threshold)
+
+
+def score_decided(probability: Probabilities, positive: Booleans, truth: Booleans, threshold: float) -> Classification:
+    """The scores of forecasts already decided, as where each fold had a threshold of its own."""
     tn, fp, fn, tp = (int(n) for n in confusion_matrix(truth, positive, labels=[False, True]).ravel())
     both = bool(truth.any() and not truth.all())
     return Classification(
