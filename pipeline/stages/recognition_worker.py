@@ -3,7 +3,7 @@
 A row is an event, or (for pattern families) says that the event before it is near a feature of a layer.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,32 +15,10 @@ from pyspark import Accumulator
 from patterns.compiler import CompiledPattern
 from patterns.recognition.families import FamilyRecogniser, Near
 from patterns.recognition.family_kernel import FamilyStates
-from patterns.recognition.matches import NO_FEATURE, NOT_COUNTED, STATUS, Matches
 from patterns.recognition.recogniser import Batch, Recogniser, RecogniserState
-from patterns.spec import Output
+from pipeline.stages.found import found_batch
 
 NO_LAYER = -1
-FOUND = pa.schema(
-    [
-        ("pattern", pa.string()),
-        ("pattern_version", pa.int32()),
-        ("instance", pa.string()),
-        ("track", pa.string()),
-        ("time_us", pa.int64()),
-        ("index", pa.int64()),
-        ("events", pa.list_(pa.int64())),
-        ("start_time_us", pa.int64()),
-        ("count", pa.int64()),
-        ("omitted", pa.int64()),
-        ("status", pa.string()),
-        ("id_time_us", pa.int64()),
-        ("id_tie", pa.int64()),
-    ]
-)
-FOUND_DDL = (
-    "pattern string, pattern_version int, instance string, track string, time_us long, index long, events array<long>, "
-    "start_time_us long, count long, omitted long, status string, id_time_us long, id_tie long"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +93,7 @@ class _Line:
         matches, after = self._plain.advance(batch, self._plain.rearranged(before, slots))
         self._state = self._plain.rearranged(after, np.array([len(slots) - 1]))
         if len(matches):
-            yield _found(matches, self._plain.patterns, track, {})
+            yield found_batch(matches, self._plain.patterns, track)
 
     def _advance_family(
         self,
@@ -139,7 +117,7 @@ class _Line:
         matches, after = family.advance(batch, near, state)
         self._family_states[n] = family.rearranged(after, np.array([len(slots) - 1]))
         if len(matches):
-            yield _found(matches, family.patterns, track, self._features[n])
+            yield found_batch(matches, family.patterns, track, self._features[n])
 
     def _near(self, n: int, rows: pa.RecordBatch, layer: NDArray[np.int32], words: str, count: int) -> Near:
         event_of = np.cumsum(layer == NO_LAYER) - 1
@@ -164,30 +142,3 @@ def _tracks(events: pa.RecordBatch) -> tuple[pa.Array, NDArray[np.int64], NDArra
 def _words(rows: pa.RecordBatch, name: str, count: int) -> NDArray[np.int64]:
     columns = [rows.column(f"{name}_{n}").to_numpy() for n in range(count)]
     return columns[0].reshape(-1, 1) if count == 1 else np.ascontiguousarray(np.column_stack(columns))
-
-
-def _found(
-    matches: Matches, patterns: Sequence[CompiledPattern], track: pa.Array, features: dict[str, int]
-) -> pa.RecordBatch:
-    names = pa.array([p.name for p in patterns])
-    versions = pa.array([p.version for p in patterns], pa.int32())
-    listed = np.array([p.spec.output is Output.ENUMERATE for p in patterns])[matches.pattern]
-    counted = np.array([p.spec.output is Output.COUNT for p in patterns])[matches.pattern]
-    offsets = pa.array(np.concatenate([[0], matches.members_end]), pa.int32())
-    no_feature = matches.feature == NO_FEATURE
-    columns = [
-        names.take(pa.array(matches.pattern)),
-        versions.take(pa.array(matches.pattern)),
-        pa.array(list(features), pa.string()).take(pa.array(matches.feature, mask=no_feature)),
-        track.take(pa.array(matches.event)),
-        pa.array(matches.time),
-        pa.array(matches.index),
-        pa.ListArray.from_arrays(offsets, pa.array(matches.members), mask=pa.array(~listed)),
-        pa.array(matches.start_time),
-        pa.array(matches.count, mask=~counted | (matches.count == NOT_COUNTED)),
-        pa.array(matches.omitted, mask=~listed),
-        pa.array(STATUS).take(pa.array(matches.status)),
-        pa.array(matches.id_time),
-        pa.array(matches.id_tie),
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=FOUND)

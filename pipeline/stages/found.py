@@ -1,0 +1,60 @@
+"""What a Python worker sends back: matches as one Arrow batch, before Spark makes ids and times of them."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from patterns.compiler import CompiledPattern
+from patterns.recognition.matches import NO_FEATURE, NOT_COUNTED, STATUS, Matches
+from patterns.spec import Output
+
+FOUND = pa.schema(
+    [
+        ("pattern", pa.string()),
+        ("pattern_version", pa.int32()),
+        ("instance", pa.string()),
+        ("track", pa.string()),
+        ("time_us", pa.int64()),
+        ("index", pa.int64()),
+        ("events", pa.list_(pa.int64())),
+        ("start_time_us", pa.int64()),
+        ("count", pa.int64()),
+        ("omitted", pa.int64()),
+        ("status", pa.string()),
+        ("id_time_us", pa.int64()),
+        ("id_tie", pa.int64()),
+    ]
+)
+FOUND_DDL = (
+    "pattern string, pattern_version int, instance string, track string, time_us long, index long, events array<long>, "
+    "start_time_us long, count long, omitted long, status string, id_time_us long, id_tie long"
+)
+
+
+def found_batch(
+    matches: Matches, patterns: Sequence[CompiledPattern], track: pa.Array, features: Iterable[str] = ()
+) -> pa.RecordBatch:
+    """The rows of `matches`; `track` names the track of each event of the batch, `features` those of a layer."""
+    names = pa.array([p.name for p in patterns])
+    versions = pa.array([p.version for p in patterns], pa.int32())
+    listed = np.array([p.spec.output is Output.ENUMERATE for p in patterns])[matches.pattern]
+    counted = np.array([p.spec.output is Output.COUNT for p in patterns])[matches.pattern]
+    offsets = pa.array(np.concatenate([[0], matches.members_end]), pa.int32())
+    no_feature = matches.feature == NO_FEATURE
+    columns = [
+        names.take(pa.array(matches.pattern)),
+        versions.take(pa.array(matches.pattern)),
+        pa.array(list(features), pa.string()).take(pa.array(matches.feature, mask=no_feature)),
+        track.take(pa.array(matches.event)),
+        pa.array(matches.time),
+        pa.array(matches.index),
+        pa.ListArray.from_arrays(offsets, pa.array(matches.members), mask=pa.array(~listed)),
+        pa.array(matches.start_time),
+        pa.array(matches.count, mask=~counted | (matches.count == NOT_COUNTED)),
+        pa.array(matches.omitted, mask=~listed),
+        pa.array(STATUS).take(pa.array(matches.status)),
+        pa.array(matches.id_time),
+        pa.array(matches.id_tie),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=FOUND)
