@@ -11,40 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from models.counts import Counts, count
-from models.features import Attributes, learn_features, with_features
-from models.forecaster import Forecaster
+from models.counts import Counts
+from models.features import learn_features, with_features
 from models.kinds import interval
 from models.model import Model, ModelSettings, build
-from models.scoring.folds import segments
+from models.scoring.problem import Problem, chain_states, count_rows
 from models.scoring.report import LearnedFeature
 from models.scoring.sequences import Sequences
-from models.scoring.truth import Truth
 from models.suffix_tree import LearnSettings
 from models.symbols import SymbolTable
 from patterns.compiler import CompiledPattern, compile_pattern
-from patterns.conditions.typing import AttributeType
 
 Rows = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Problem:
-    """One pattern, the rows it is evaluated on, and what came true of them."""
-
-    pattern: CompiledPattern
-    """With the features that are written down."""
-    plain: CompiledPattern
-    """Without features: its automaton says how far a row is from a match."""
-    sequences: Sequences
-    truth: Truth
-    state: NDArray[np.int32]
-    """The state of the plain automaton after each row."""
-    horizon: int
-    max_order: int
-    attributes: Attributes
-    """What trees and boosting read."""
-    types: dict[str, AttributeType]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +63,7 @@ class CountsMemo:
         key = np.packbits(rows).tobytes()
         if key not in self.held:
             self.held.clear()
-            self.held[key] = count_rows(problem.pattern, problem, rows)
+            self.held[key] = count_rows(problem.pattern, problem.sequences, rows, problem.max_order)
         return self.held[key]
 
 
@@ -114,7 +92,9 @@ class LearnedContender:
         """The tree and the chain see these rows alone."""
         found = learned_on(problem, rows, self.leaves)
         pattern = compile_pattern(with_features(problem.plain.spec, found), problem.types)
-        fitted = fitted_chain(pattern, count_rows(pattern, problem, rows), self.learn, problem)
+        fitted = fitted_chain(
+            pattern, count_rows(pattern, problem.sequences, rows, problem.max_order), self.learn, problem
+        )
         return replace(fitted, features=found)
 
 
@@ -170,14 +150,6 @@ def learned_on(problem: Problem, rows: Rows, leaves: int) -> tuple[LearnedFeatur
     ).features
 
 
-def count_rows(pattern: CompiledPattern, problem: Problem, rows: Rows) -> Counts:
-    """The counts of these rows; where rows are left out, history begins anew."""
-    kept, first_of = segments(rows, problem.sequences.first_of)
-    table = SymbolTable(pattern)
-    symbols = table.symbols(problem.sequences.words(pattern.conditions)[kept])
-    return count(symbols, problem.sequences.times[kept], first_of, pattern, problem.max_order)
-
-
 def fitted_chain(pattern: CompiledPattern, counts: Counts, learn: LearnSettings, problem: Problem) -> Fitted:
     """What the chain of these counts says of every row, each sequence read from its beginning."""
     settings = ModelSettings(learn=learn, horizon=problem.horizon, forecast_in_accepting=True)
@@ -195,17 +167,6 @@ def fitted_chain(pattern: CompiledPattern, counts: Counts, learn: LearnSettings,
         _next_symbol(model, pattern, chain, problem.sequences),
         model,
     )
-
-
-def chain_states(model: Model, sequences: Sequences) -> NDArray[np.int32]:
-    """The chain state of the model after each row."""
-    forecaster = Forecaster([model])
-    batch = sequences.batch(forecaster.conditions)
-    told, _ = forecaster.advance(batch, forecaster.fresh(batch.tracks))
-    assert len(told) == len(sequences), "a model that forecasts in accepting states speaks after every event"
-    states = np.empty(len(sequences), dtype=np.int32)
-    states[told.event] = told.chain
-    return states
 
 
 def _next_symbol(

@@ -2,19 +2,20 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models.scoring.calibration import calibration_error, reliability
 from models.scoring.classification import score_decided, score_within
-from models.scoring.contenders import Contender, Fitted, Problem
+from models.scoring.contenders import Contender, Fitted
 from models.scoring.distance import distances_to_acceptance, score_by_distance
 from models.scoring.earliness import score_earliness
 from models.scoring.folds import Fold, validation_split
 from models.scoring.intervals import score_intervals
 from models.scoring.next_symbol import log_loss_of
+from models.scoring.problem import Problem
 from models.scoring.report import ALL, LearnedFeature, ModelScores, ScoreRow, ThresholdPoint, WithinPoint
 from models.scoring.thresholds import Costs, Criterion, choose_threshold, sweep
 
@@ -30,7 +31,7 @@ class Choice:
     within: int
     further: tuple[int, ...]
     criterion: Criterion = Criterion.F1
-    costs: Costs = Costs()
+    costs: Costs = field(default_factory=Costs)
 
     @property
     def all_within(self) -> tuple[int, ...]:
