@@ -6,6 +6,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from models.kernels.forecast import Rows
+
 NO_FEATURE = -1
 
 
@@ -42,3 +44,17 @@ def joined(parts: Sequence[Forecasts]) -> Forecasts:
     if len(parts) == 1:
         return parts[0]
     return Forecasts(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Forecasts)))
+
+
+def fresh_rows(count: int) -> Rows:
+    """Room for so many forecasts."""
+    longs, integers, floats = np.int64, np.int32, np.float32
+    kinds: dict[str, type[np.generic]] = dict.fromkeys(Rows._fields, integers)
+    kinds |= {"event": longs, "index": longs, "probability": np.float64, "positive": np.uint8}
+    kinds |= dict.fromkeys(("earliest_s", "latest_s", "most_likely_s"), floats)
+    return Rows(**{name: np.empty(count, dtype=kind) for name, kind in kinds.items()})
+
+
+def from_rows(rows: Rows) -> Forecasts:
+    """The forecasts that a kernel wrote."""
+    return Forecasts(**rows._asdict())

@@ -186,7 +186,11 @@ def _intervals(stretches: Stretches, alphabet: int) -> Intervals:
     held = np.bincount(symbols * np.int64(HISTOGRAM_BINS) + bins, minlength=alphabet * HISTOGRAM_BINS)
     return Intervals(
         number=np.bincount(symbols, minlength=alphabet).astype(np.float64),
-        seconds=np.bincount(symbols, weights=seconds, minlength=alphabet),
-        squares=np.bincount(symbols, weights=seconds**2, minlength=alphabet),
+        seconds=_summed(symbols, seconds, alphabet),
+        squares=_summed(symbols, seconds**2, alphabet),
         histogram=held.reshape(alphabet, HISTOGRAM_BINS).astype(np.float64),
     )
+
+
+def _summed(symbols: NDArray[np.int32], values: NDArray[np.float64], alphabet: int) -> NDArray[np.float64]:
+    return np.bincount(symbols, weights=values, minlength=alphabet).astype(np.float64)

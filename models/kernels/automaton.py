@@ -39,3 +39,23 @@ def walk(
             state = 0
         before[event] = state
         state = delta[state, symbols[event]]
+
+
+@compiled
+def reachable(
+    delta: NDArray[np.int32], nodes: NDArray[np.int32], number: NDArray[np.int32], found: NDArray[np.int32]
+) -> int:
+    """Number the pairs (state, node) that are reached from (0, 0), as `state * nodes + node`; how many there are."""
+    count = len(nodes)
+    number[0], found[0] = 0, 0
+    known, at = 1, 0
+    while at < known:
+        state, node = found[at] // count, found[at] % count
+        for symbol in range(delta.shape[1]):
+            pair = np.int64(delta[state, symbol]) * count + nodes[node, symbol]
+            if number[pair] < 0:
+                number[pair] = known
+                found[known] = pair
+                known += 1
+        at += 1
+    return known

@@ -22,12 +22,19 @@ class SymbolCodes(NamedTuple):
 
 @inlined
 def symbol_at(
-    bits: NDArray[np.int32], codes: NDArray[np.uint64], first: int, end: int, words: NDArray[np.int64], event: int
+    bits: NDArray[np.int32],
+    first_bit: int,
+    end_bit: int,
+    codes: NDArray[np.uint64],
+    first: int,
+    end: int,
+    words: NDArray[np.int64],
+    event: int,
 ) -> int:
-    """The symbol of an event with these words among `codes[first:end]`, or IMPOSSIBLE."""
+    """The symbol among `codes[first:end]` of an event with these words, or IMPOSSIBLE."""
     code = np.uint64(0)
-    for i in range(len(bits)):
-        bit = bits[i]
+    for i in range(end_bit - first_bit):
+        bit = bits[first_bit + i]
         code |= ((np.uint64(words[event, bit >> 6]) >> np.uint64(bit & 63)) & np.uint64(1)) << np.uint64(i)
     low, high = first, end
     while low < high:
@@ -50,7 +57,7 @@ def read_symbols(table: SymbolCodes, words: NDArray[np.int64], symbols: NDArray[
         for w in range(words.shape[1]):
             same = same and words[event, w] == words[event - 1, w]
         if not same:
-            symbol = symbol_at(table.bits, table.codes, 0, len(table.codes), words, event)
+            symbol = symbol_at(table.bits, 0, len(table.bits), table.codes, 0, len(table.codes), words, event)
             if symbol == IMPOSSIBLE:
                 return event
         symbols[event] = symbol

@@ -1,15 +1,14 @@
 """Models in a folder: every version kept, the newest served as champion."""
 
-import re
 from pathlib import Path
 
 from models.counts import Counts, read_counts, write_counts
 from models.errors import UnknownModelError
 from models.files import read_model, write_model
 from models.model import Model
+from models.versions import serial_of
 
 CHAMPION = "champion"
-_SERIAL = re.compile(r"-v\d+-(\d+)-[0-9a-f]+$")
 
 
 class ModelStore:
@@ -20,7 +19,7 @@ class ModelStore:
 
     def add(self, model: Model) -> str:
         """Keep the model under the next serial number; its version."""
-        numbered = model.with_serial(1 + max((_serial(v) for v in self.versions(model.pattern)), default=0))
+        numbered = model.with_serial(1 + max((serial_of(v) or 0 for v in self.versions(model.pattern)), default=0))
         file = self._file(model.pattern, numbered.version)
         file.parent.mkdir(parents=True, exist_ok=True)
         write_model(numbered, file)
@@ -41,7 +40,8 @@ class ModelStore:
     def versions(self, pattern: str) -> list[str]:
         """The versions of the pattern's models, oldest first."""
         found = (file.parent.name for file in (self.folder / pattern / "models").glob("*/model.npz"))
-        return sorted((version for version in found if _SERIAL.search(version)), key=_serial)
+        serials = {version: serial_of(version) for version in found}
+        return sorted((v for v, serial in serials.items() if serial is not None), key=lambda v: serials[v] or 0)
 
     def patterns(self) -> list[str]:
         """The patterns of which there is a model."""
@@ -64,8 +64,3 @@ class ModelStore:
 
     def _file(self, pattern: str, version: str) -> Path:
         return self.folder / pattern / "models" / version / "model.npz"
-
-
-def _serial(version: str) -> int:
-    found = _SERIAL.search(version)
-    return int(found.group(1)) if found else 0

@@ -18,7 +18,7 @@ MINUTE = 60_000_000
 def lettered(pattern: str, letters: str = "ab", features: str = "", **rules: object) -> CompiledPattern:
     """A pattern over letters: condition `a` is `letter == "a"`. Any other letter is one symbol more."""
     where = {letter: f'letter == "{letter}"' for letter in letters}
-    extra = tuple(Text(letter, f'letter == "{letter}"', Place(letter)) for letter in features)
+    extra = tuple(Text(letter, f'letter == "{letter}"', Place(f"lettered.features.{letter}")) for letter in features)
     return compile_pattern(spec_of("lettered", pattern, where, features=extra, **rules))
 
 
