@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from models.chain import Chain
-from models.errors import ModelSettingError
+from models.errors import ModelSettingError, ModelSizeError
+
+MOST_CELLS = 250_000_000
+"""The most probabilities that are kept: chain states times events of the horizon."""
 
 
 def waiting_times(chain: Chain, horizon: int) -> NDArray[np.float64]:
@@ -17,12 +20,18 @@ def waiting_times(chain: Chain, horizon: int) -> NDArray[np.float64]:
     if horizon < 1:
         msg = f"horizon is {horizon} events. A forecast looks at least one event ahead: choose 1 or more."
         raise ModelSettingError(msg)
+    if horizon * chain.states > MOST_CELLS:
+        msg = (
+            f"{chain.states} chain states and a horizon of {horizon} events make a table that is too large. "
+            "Choose a shorter horizon or a lower order, or a higher `min_context_probability`."
+        )
+        raise ModelSizeError(msg)
     going_on = _transitions(chain, chain.p)
     waiting = np.empty((horizon, chain.states))
     waiting[0] = _accepting_mass(chain, chain.p)
     for n in range(1, horizon):
         waiting[n] = going_on @ waiting[n - 1]
-    return np.ascontiguousarray(waiting.T)
+    return waiting.T
 
 
 def expected_seconds(

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.adoption import corresponding_states, translated_symbols
-from models.forecaster import Forecaster
+from models.forecaster import Forecaster, ForecasterState
 from models.model import Model
-from patterns.spec import AfterMatch
+from patterns.compiler import compile_pattern
+from patterns.spec import AfterMatch, spec_of
 from tests.models.forecasting import batch_of, model_of, random_text, rows_of
 from tests.models.letters import MINUTE, lettered, symbols_of, words_of
 
@@ -49,9 +50,6 @@ def test_a_model_for_a_new_pattern_begins_afresh_and_others_go_on() -> None:
     before = Forecaster([kept])
     compiled = lettered("a ; b", features="c")
     _, state = before.advance(batch_of([words_of(compiled, "xa")], [np.arange(2)]), before.fresh(1))
-    from patterns.compiler import compile_pattern
-    from patterns.spec import spec_of
-
     newcomer = model_of(compile_pattern(spec_of("newcomer", "b ; b", {"b": 'letter == "b"'})), TEXTS)
     adopted = Forecaster([newcomer, kept]).adopted(state, before)
     assert adopted.chain.tolist() == [[0, int(state.chain[0, 0])]]
@@ -59,10 +57,10 @@ def test_a_model_for_a_new_pattern_begins_afresh_and_others_go_on() -> None:
     assert adopted.seen.tolist() == [2]
 
 
-def taken_over(old: Model, new: Model, old_words: np.ndarray) -> tuple[Forecaster, object, object]:
+def taken_over(old: Model, new: Model, old_words: np.ndarray) -> tuple[Forecaster, ForecasterState]:
     before, after = Forecaster([old]), Forecaster([new])
     _, state = before.advance(batch_of([old_words], [np.arange(len(old_words))]), before.fresh(1))
-    return after, state, after.adopted(state, before)
+    return after, after.adopted(state, before)
 
 
 def test_other_features_keep_the_automaton_state_and_begin_a_new_history() -> None:
@@ -70,21 +68,21 @@ def test_other_features_keep_the_automaton_state_and_begin_a_new_history() -> No
     old, new = model_of(rings, TEXTS), model_of(learned, TEXTS)
     assert translated_symbols(old, new) is None
     assert corresponding_states(old, new) is not None
-    _, _, adopted = taken_over(old, new, words_of(rings, "axxxaxxxxax"))
+    _, adopted = taken_over(old, new, words_of(rings, "axxxaxxxxax"))
     after_three = 0
     for symbol in symbols_of(learned, "aaa"):
         after_three = new.automaton.delta[after_three, symbol]
-    assert new.chain.state[adopted.chain[0, 0]] == after_three  # type: ignore[attr-defined]
-    assert adopted.length[0, 0] == 0  # type: ignore[attr-defined]
+    assert new.chain.state[adopted.chain[0, 0]] == after_three
+    assert adopted.length[0, 0] == 0
 
 
 def test_fewer_features_keep_all() -> None:
     more, fewer = lettered("a ; b", features="cd"), lettered("a ; b", features="c", version=2)
     old, new = model_of(more, TEXTS), model_of(fewer, TEXTS)
     text = "xacdab" + "da"
-    after, _, adopted = taken_over(old, new, words_of(more, text))
+    after, adopted = taken_over(old, new, words_of(more, text))
     plain = after.advance(batch_of([words_of(fewer, text)], [np.arange(len(text))]), after.fresh(1))[1]
-    assert all(np.array_equal(a, b) for a, b in zip(adopted, plain, strict=True))  # type: ignore[call-overload]
+    assert all(np.array_equal(a, b) for a, b in zip(adopted, plain, strict=True))
 
 
 def test_another_pattern_reads_the_stored_history_anew() -> None:
@@ -93,10 +91,10 @@ def test_another_pattern_reads_the_stored_history_anew() -> None:
     old, new = model_of(was, TEXTS, max_order=4), model_of(now, TEXTS, max_order=4)
     assert corresponding_states(old, new) is None
     text = "xxxxxaacb"
-    after, _, adopted = taken_over(old, new, words_of(was, text))
+    after, adopted = taken_over(old, new, words_of(was, text))
     recent = after.advance(batch_of([words_of(now, text[-4:])], [np.arange(4)]), after.fresh(1))[1]
-    assert adopted.chain.tolist() == recent.chain.tolist()  # type: ignore[attr-defined]
-    assert adopted.history.tolist() == recent.history.tolist()  # type: ignore[attr-defined]
+    assert adopted.chain.tolist() == recent.chain.tolist()
+    assert adopted.history.tolist() == recent.history.tolist()
 
 
 @pytest.mark.parametrize(("one", "other"), [(2, 6), (6, 2)])
@@ -104,8 +102,8 @@ def test_models_that_keep_more_or_less_history_exchange_what_both_keep(one: int,
     pattern = lettered("a ; b", features="c")
     old, new = (model_of(pattern, TEXTS, order=2, max_order=kept) for kept in (one, other))
     text = "xabcab"
-    after, _, adopted = taken_over(old, new, words_of(pattern, text))
+    after, adopted = taken_over(old, new, words_of(pattern, text))
     plain = after.advance(batch_of([words_of(pattern, text)], [np.arange(6)]), after.fresh(1))[1]
-    assert adopted.chain.tolist() == plain.chain.tolist()  # type: ignore[attr-defined]
-    assert adopted.length[0, 0] == min(one, other)  # type: ignore[attr-defined]
-    assert adopted.history[0, -2:].tolist() == plain.history[0, -2:].tolist()  # type: ignore[attr-defined]
+    assert adopted.chain.tolist() == plain.chain.tolist()
+    assert adopted.length[0, 0] == min(one, other)
+    assert adopted.history[0, -2:].tolist() == plain.history[0, -2:].tolist()

@@ -1,5 +1,6 @@
 """A forecast is explained in words that an analyst reads, with the curve behind it."""
 
+import re
 from random import Random
 
 import numpy as np
@@ -42,15 +43,13 @@ def test_the_curve_is_the_waiting_time() -> None:
 @pytest.mark.parametrize(
     ("kind", "threshold", "says"),
     [
-        ("interval", 0.5, r"is expected in \d+ to \d+ events \(\d+ to \d+ min\) with a probability of"),
+        ("interval", 0.1, r"is expected in \d+ to \d+ events \(\d+ to \d+ min\) with a probability of"),
         ("interval", 1.0, "no interval within 10 events reaches 100% for lettered"),
         ("most_likely", 0.1, r"is expected in \d+ events, the likeliest number"),
     ],
 )
 def test_every_kind_has_its_words(kind: str, threshold: float, says: str) -> None:
     model = MODEL.with_settings(kind=kind, threshold=threshold)  # type: ignore[arg-type]
-    import re
-
     assert re.search(says, explain(model, after(model, "xa")).sentence)
 
 

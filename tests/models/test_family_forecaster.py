@@ -30,6 +30,7 @@ WHERE = {
     "fast": "fast",
 }
 REACH = 6
+Row = tuple[Any, ...]
 
 
 def family_model(name: str, text: str, order: int, **rules: Any) -> Model:
@@ -89,7 +90,7 @@ def read(family: FamilyForecaster, events: list[tuple[list[float], bool]]) -> tu
     return far, Near(at, feature, words(family.conditions, [held for _, _, held in rows]))
 
 
-def per_feature(events: list[tuple[list[float], bool]], times: np.ndarray, first: int) -> list[tuple[Any, ...]]:
+def per_feature(events: list[tuple[list[float], bool]], times: np.ndarray, first: int) -> list[Row]:
     """The rows of one plain forecaster per feature, of the events near it."""
     found = []
     plain = Forecaster(MODELS)
@@ -133,9 +134,7 @@ def test_a_track_cut_anywhere_is_forecast_as_if_whole(seed: int, emission: str) 
     times = random_times(random, 30)
     family = FamilyForecaster(MODELS, emission=emission)  # type: ignore[arg-type]
 
-    def advance(
-        first: int, end: int, state: FamilyForecasterState
-    ) -> tuple[list[tuple[Any, ...]], FamilyForecasterState]:
+    def advance(first: int, end: int, state: FamilyForecasterState) -> tuple[list[Row], FamilyForecasterState]:
         far, near = read(family, events[first:end])
         found, after = family.advance(Batch(far, times[first:end], np.array([0, end - first])), near, state)
         return rows_of(found, first), after

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.chain import embed, merged
-from models.errors import ModelSettingError
+from models.errors import ModelSettingError, ModelSizeError
 from models.suffix_tree import SuffixTree
 from models.waiting import expected_seconds, waiting_times
 from tests.models.letters import lettered, symbols_of
@@ -71,3 +71,9 @@ def test_a_horizon_of_no_events_is_refused() -> None:
     chain = merged(random_tree(Random(3), 3, 3), random_automaton(Random(3), 3))
     with pytest.raises(ModelSettingError, match="horizon is 0 events"):
         waiting_times(chain, 0)
+
+
+def test_a_table_too_large_is_refused_with_a_way_out() -> None:
+    chain = merged(random_tree(Random(3), 3, 3), random_automaton(Random(3), 3))
+    with pytest.raises(ModelSizeError, match="Choose a shorter horizon"):
+        waiting_times(chain, 10**9)

@@ -27,10 +27,10 @@ def test_the_newest_model_is_the_champion(tmp_path: Path) -> None:
 
 def test_what_is_not_there_is_named(tmp_path: Path) -> None:
     store = ModelStore(tmp_path)
-    with pytest.raises(UnknownModelError, match="no model of lettered. Train one"):
+    with pytest.raises(UnknownModelError, match=r"no model of lettered\. Train one"):
         store.load("lettered")
     version = store.add(model_of(PATTERN, ["abxab"]))
-    with pytest.raises(UnknownModelError, match=f"no model other of lettered. There are: {version}"):
+    with pytest.raises(UnknownModelError, match=rf"no model other of lettered\. There are: {version}"):
         store.load("lettered", "other")
 
 
