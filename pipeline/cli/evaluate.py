@@ -22,9 +22,7 @@ from pipeline.progress import open_progress, write_summary
     help="Test on later events of the same tracks, or on tracks never seen.",
 )
 @click.option("--orders", help="Orders to compare, as in 0,1,4; every order up to the catalog's if absent.")
-@click.option(
-    "--within", help="Further numbers of events ahead, as in 5,30; a third and twice the catalog's if absent."
-)
+@click.option("--within", help="Further events ahead, as in 5,30; a third and twice the catalog's if absent.")
 @settings_options
 @output_options
 def command(

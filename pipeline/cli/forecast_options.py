@@ -22,7 +22,7 @@ def input_options(function: Function) -> Function:
                 "--events",
                 multiple=True,
                 required=True,
-                help="CSV, JSON lines or Parquet, or a Spark table; repeatable.",
+                help="CSV, JSON lines, Parquet, or a Spark table; repeatable.",
             ),
             click.option("--patterns", multiple=True, help="Catalog files or folders, or built-in names; repeatable."),
             click.option(
@@ -31,9 +31,7 @@ def input_options(function: Function) -> Function:
             click.option(
                 "--layers", type=click.Path(path_type=Path), help="The layers file that pattern families need."
             ),
-            click.option(
-                "--types", help="Types of columns: a=string,b=double (string, double, long, boolean, timestamp)."
-            ),
+            click.option("--types", help="Column types: a=string,b=double (string, double, long, boolean, timestamp)."),
             click.option(
                 "--time-unit",
                 type=click.Choice(["s", "ms", "us"]),

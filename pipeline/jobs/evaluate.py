@@ -37,25 +37,6 @@ RAW = (
     *("length_m", "nav_status", "coast_distance_m", "port_distance_m", "engine", "speed_kmh", "fuel_level"),
     *("satellites", "status_duration_min"),
 )
-    "lon",
-    "lat",
-    "speed_kn",
-    "course_deg",
-    "heading_deg",
-    "turn_deg",
-    "acceleration",
-    "drift_deg",
-    "vessel_type",
-    "length_m",
-    "nav_status",
-    "coast_distance_m",
-    "port_distance_m",
-    "engine",
-    "speed_kmh",
-    "fuel_level",
-    "satellites",
-    "status_duration_min",
-]
 """What gradient boosting reads of an event, as far as the events have it, besides what the pattern reads."""
 MOST_PLACES = 2000
 REPORT = "evaluation.json"
