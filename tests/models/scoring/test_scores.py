@@ -82,7 +82,7 @@ def test_an_interval_that_misses_pays_for_the_miss() -> None:
     earliest, latest = np.array([2, 2, 0, 3]), np.array([4, 4, 0, 5])
     scores = score_intervals(earliest, latest, np.array([3, 6, 2, 0]), nominal=0.5)
     assert (scores.forecasts, scores.none, scores.unresolved) == (3, 1, 1)
-    assert scores.coverage == 0.5
+    assert scores.coverage == pytest.approx(1 / 3)
     assert scores.mean_spread == 2
     assert scores.mae == pytest.approx(1.5)
     assert scores.interval_score == pytest.approx((2 + 2 + 4 * 2) / 2)
