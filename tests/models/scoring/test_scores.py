@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.scoring.calibration import calibration_error, reliability
@@ -45,6 +45,7 @@ def test_certainty_falls_into_the_last_bin() -> None:
     assert (only.low, only.events) == (pytest.approx(0.9), 3)
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0]), st.booleans()), min_size=1, max_size=40))
 def test_a_sweep_tells_the_same_as_scoring_at_each_threshold(events: list[tuple[float, bool]]) -> None:
     given_, truth = np.array([p for p, _ in events]), np.array([t for _, t in events])
