@@ -141,7 +141,7 @@ def quality_table(summary: dict[str, Any]) -> str:
 def speed_table(measured: Sequence[dict[str, Any]]) -> str:
     """One line per set of patterns."""
     lines = [
-        "| patterns | events | recognise, s | train, s | forecast, s | train : recognise | throughput forecast : recognise |",
+        "| patterns | events | recognise, s | train, s | forecast, s | train : recognise | events/s ratio |",
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
     for m in measured:

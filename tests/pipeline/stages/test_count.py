@@ -2,17 +2,21 @@
 
 from collections import Counter
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from patterns.compiler import CompiledPattern, compile_pattern
+from patterns.recognition.families import Near
 from patterns.spec import spec_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from pipeline.stages.recognition_line import EventRows
 
 pytestmark = pytest.mark.spark
 MAX_GAP_S = 600
@@ -60,10 +64,11 @@ def dictionary(pattern: CompiledPattern, tracks: dict[str, list[tuple[int, float
 @pytest.mark.parametrize("partitions", [1, 2, 5])
 def test_counts_are_those_of_a_plain_dictionary_for_any_partitioning(spark: "SparkSession", partitions: int) -> None:
     from pipeline.stages.count import count_patterns
+    from pipeline.stages.track_walk import Walked
 
     tracks, pattern = tracks_of(partitions), plain_pattern()
     events = events_of(spark, tracks, seed=3)
-    counts = count_patterns(events, [pattern], max_order=MAX_ORDER, partitions=partitions)["stop"]
+    counts = count_patterns(Walked(events, (pattern,), partitions=partitions), MAX_ORDER)["stop"]
     assert counts.as_dictionary() == dictionary(pattern, tracks)
     assert counts.events == sum(map(len, tracks.values()))
     assert counts.tracks == len(tracks)
@@ -88,12 +93,13 @@ def test_a_family_counts_the_stretches_near_each_feature(spark: "SparkSession", 
     from pipeline.stages.count import count_patterns
     from pipeline.stages.crossing import FamilyGroup
     from pipeline.stages.sample import Share, collect_sample
+    from pipeline.stages.track_walk import Walked
 
     where = {"at": "port.distance_m < 1", "by": "1 <= port.distance_m < 3"}
     pattern = compile_pattern(spec_of("reach", "by ; at", where, family="port", max_gap_us=MAX_GAP_S * 1_000_000))
     events = events_of(spark, tracks_of(11), seed=4)
     group = FamilyGroup((pattern,), near_stage)
-    found = count_patterns(events, [], [group], MAX_ORDER, partitions)["reach"]
+    found = count_patterns(Walked(events, (), (group,), partitions=partitions), MAX_ORDER)["reach"]
     sample = collect_sample(events, ["speed"], Share(1024, 0, 0), [near_stage])
     expanded = sample.of_family(0, "port", MAX_ORDER)
     expected = count_rows(pattern, expanded, np.ones(len(expanded), dtype=bool), MAX_ORDER)
@@ -101,19 +107,52 @@ def test_a_family_counts_the_stretches_near_each_feature(spark: "SparkSession", 
     assert found.matches == expected.matches
 
 
-def batches(names: list[str], cuts: list[int]) -> list[pa.RecordBatch]:
-    rows: Any = pa.record_batch({"track": names, "row": list(range(len(names)))})
-    edges = [0, *cuts, len(names)]
-    return [rows.slice(a, b - a) for a, b in pairwise(edges)]
+@pytest.mark.parametrize("laid_out", [True, False])
+def test_files_that_workers_read_themselves_count_the_same(
+    spark: "SparkSession", tmp_path: Path, laid_out: bool
+) -> None:
+    from pipeline.stages.count import count_patterns
+    from pipeline.stages.layout import by_track, write_layout
+    from pipeline.stages.track_walk import Walked
+
+    tracks, pattern, folder = tracks_of(21), plain_pattern(), tmp_path / "events"
+    events = events_of(spark, tracks, seed=5)
+    if laid_out:
+        write_layout(by_track(events, 2), folder, 2)
+    else:
+        events.repartition(3).write.parquet(str(folder))
+    read = spark.read.parquet(str(folder))
+    found = count_patterns(Walked(read, (pattern,), paths=(str(folder),)), MAX_ORDER)["stop"]
+    assert found.as_dictionary() == dictionary(pattern, tracks)
+
+
+def rows_of(names: list[str], near: list[int]) -> "EventRows":
+    from pipeline.stages.recognition_line import EventRows, FamilyRows
+
+    first = [n for n, name in enumerate(names) if n == 0 or name != names[n - 1]]
+    words = np.arange(len(names), dtype=np.int64).reshape(-1, 1)
+    at = np.cumsum([0, *near])
+    close = Near(at, np.arange(at[-1], dtype=np.int32), np.arange(at[-1], dtype=np.int64).reshape(-1, 1))
+    return EventRows(
+        pa.array([names[n] for n in first]), np.array([*first, len(names)]), words[:, 0], words,
+        (FamilyRows(words, close, ["A"]),),
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("cuts", [[], [1], [2, 3], [3], [4, 5], [1, 2, 3, 4, 5, 6]])
 def test_whole_tracks_are_never_cut_and_lose_nothing(cuts: list[int]) -> None:
-    from pipeline.stages.symbols import whole_tracks
+    from pipeline.stages.symbols import WholeTracks
 
-    names = ["a", "a", "a", "b", "c", "c", "c"]
-    found = list(whole_tracks(batches(names, cuts)))
-    assert [row for batch in found for row in batch.column("row").to_pylist()] == list(range(7))
-    seen = [set(batch.column("track").to_pylist()) for batch in found]
-    assert sum(map(len, seen)) == 3
-    assert not any(batch.num_rows == 0 for batch in found)
+    names, near = ["a", "a", "a", "b", "c", "c", "c"], [1, 0, 2, 1, 0, 0, 3]
+    held, found, seen = WholeTracks(), [], 0
+    for begin, end in pairwise([0, *cuts, len(names)]):
+        part = rows_of(names[begin:end], near[begin:end])
+        part.times[:] += begin
+        part.families[0].near.feature[:] += seen
+        seen += sum(near[begin:end])
+        found += [*held.complete(part)]
+    found += [*held.rest()]
+    assert [int(t) for rows in found for t in rows.times] == list(range(7))
+    assert [name for rows in found for name in rows.tracks.to_pylist()] == ["a", "b", "c"]
+    assert [int(n) for rows in found for n in np.diff(rows.families[0].near.at)] == near
+    assert [int(f) for rows in found for f in rows.families[0].near.feature] == list(range(sum(near)))
