@@ -110,6 +110,9 @@ class ForecastSettings(Section):
     evaluate_sample_events: int = Field(
         500_000, ge=1000, description="Events, of whole tracks, that an evaluation looks at."
     )
+    boosting_iterations: int = Field(
+        100, ge=1, description="Trees of the gradient boosting that an evaluation compares with."
+    )
 
 
 class Settings(Section):

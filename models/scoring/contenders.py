@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
+from threadpoolctl import threadpool_limits
 
 from models.counts import Counts
 from models.features import learn_features, with_features
@@ -23,6 +24,8 @@ from models.symbols import SymbolTable
 from patterns.compiler import CompiledPattern, compile_pattern
 
 Rows = NDArray[np.bool_]
+
+SMALL = 50_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,8 +136,10 @@ class BoostingContender:
             if not truth[used].any() or truth[used].all():
                 return np.full(len(values), float(truth[used].any()))
             boosting = HistGradientBoostingClassifier(max_iter=self.iterations, random_state=0)
-            boosting.fit(values[used], truth[used])
-            given: NDArray[np.float64] = boosting.predict_proba(values)[:, 1]
+            # threads that wait for each other cost more than they help where there is little to do
+            with threadpool_limits(limits=1 if len(values) < SMALL else None, user_api="openmp"):
+                boosting.fit(values[used], truth[used])
+                given: NDArray[np.float64] = boosting.predict_proba(values)[:, 1]
             return given
 
         return Fitted(within)

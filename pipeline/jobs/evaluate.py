@@ -141,7 +141,8 @@ def _evaluated(
     orders = request.orders if request.orders is not None else tuple(range(p.forecast.order + 1))
     leaves = p.entry.learn.leaves if p.entry.learn else MOST_LEAVES
     learn = _learn_settings(request.settings, max(orders))
-    scores = evaluate_contenders(problem, standard_contenders(orders, learn, leaves), folds, gap, choice)
+    contenders = standard_contenders(orders, learn, leaves, request.settings.boosting_iterations)
+    scores = evaluate_contenders(problem, contenders, folds, gap, choice)
     return _report(p, problem, scores, choice, sample), scores
 
 

@@ -39,7 +39,7 @@ forecast: {order: 2, horizon: 20, kind: within, within: 6, threshold: auto}
 LEARNED = ENTRY.replace("name: entry", "name: learned_entry").replace(
     "forecast:", "  learn: {attributes: [port_km, speed_kn], leaves: 12}\nforecast:"
 )
-QUICK = ForecastSettings(max_order=3, train_sample_events=1000)
+QUICK = ForecastSettings(max_order=3, train_sample_events=1000, boosting_iterations=5)
 DAYS_MS = 1_772_409_600_000
 
 
