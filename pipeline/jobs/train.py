@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -187,12 +187,21 @@ def _learned(
         raise InputError(msg)
     former = store.counts(p.name) if request.add else None
     total = counts if former is None else merge([_aged(former, counts, request.half_life_days), counts])
+    overlap = _overlap(former, counts)
     model = build(chosen.pattern, total, chosen.settings).with_scores(chosen.scores)
     version = store.add(model)
     store.keep_counts(total)
-    for note in model.header.notes:
+    for note in (*model.header.notes, *overlap):
         progress.say(f"{p.name}: {note}")
-    return _row(model, version, total, chosen.features, time.monotonic() - began) | {"warnings": list(chosen.warnings)}
+    warnings = [*chosen.warnings, *overlap]
+    return _row(model, version, total, chosen.features, time.monotonic() - began) | {"warnings": warnings}
+
+
+def _overlap(former: Counts | None, fresh: Counts) -> list[str]:
+    if former is None or former.last_us is None or fresh.first_us is None or fresh.first_us > former.last_us:
+        return []
+    since = datetime.fromtimestamp(former.last_us / 1e6, UTC).isoformat(timespec="seconds")
+    return [f"events up to {since} were counted before and may now count twice: give --from {since[:19]}"]
 
 
 def _aged(former: Counts, fresh: Counts, half_life_days: float | None) -> Counts:

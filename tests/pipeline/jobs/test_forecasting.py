@@ -145,6 +145,7 @@ def test_adding_counts_goes_on_from_those_of_the_store(spark: "SparkSession", ev
     twice = run_train(spark, request(events, tmp_path, LEARNED, add=True), SILENT)["patterns"][0]
     assert twice["events"] == 2 * once["events"]
     assert twice["symbols"] == once["symbols"]
+    assert any("may now count twice" in warning for warning in twice["warnings"])
     assert twice["model_version"] != once["model_version"]
     anew = run_train(spark, request(events, tmp_path, LEARNED), SILENT)["patterns"][0]
     assert anew["events"] == once["events"]
