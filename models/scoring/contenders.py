@@ -138,8 +138,9 @@ class BoostingContender:
             boosting = HistGradientBoostingClassifier(max_iter=self.iterations, random_state=0)
             # threads that wait for each other cost more than they help where there is little to do
             with threadpool_limits(limits=1 if len(values) < SMALL else None, user_api="openmp"):
-                boosting.fit(values[used], truth[used])
-                given: NDArray[np.float64] = boosting.predict_proba(values)[:, 1]
+                known = ~np.isnan(values[used]).all(axis=0)
+                boosting.fit(values[used][:, known], truth[used])
+                given: NDArray[np.float64] = boosting.predict_proba(values[:, known])[:, 1]
             return given
 
         return Fitted(within)

@@ -45,17 +45,26 @@ DAYS_MS = 1_772_409_600_000
 
 def write_events(folder: Path, tracks: int = 8, events: int = 300, step_s: int = 60, seed: int = 4) -> str:
     random = np.random.default_rng(seed)
-    rows: dict[str, list[Any]] = {"track": [], "time": [], "port_km": [], "speed_kn": [], "lon": [], "lat": []}
+    rows: dict[str, list[Any]] = {
+        "track": [],
+        "time": [],
+        "port_km": [],
+        "speed_kn": [],
+        "lon": [],
+        "lat": [],
+        "course_deg": [],
+    }
     for track in range(tracks):
         pace, place, way = random.uniform(0.3, 0.9), random.uniform(2, 12), -1.0
         for event in range(events):
             place += way * pace * random.uniform(0.8, 1.2)
             way = 1.0 if place < 1 else -1.0 if place > 12 else way
-            values = (f"v{track}", DAYS_MS + event * step_s * 1000, place, pace * 20, -4.5 + place / 100, 48.0)
+            values = (f"v{track}", DAYS_MS + event * step_s * 1000, place, pace * 20, -4.5 + place / 100, 48.0, None)
             for name, value in zip(rows, values, strict=True):
                 rows[name].append(value)
     folder.mkdir(parents=True)
-    pq.write_table(pa.table(rows), folder / "events.parquet")
+    table = pa.table({**rows, "course_deg": pa.array(rows["course_deg"], pa.float64())})
+    pq.write_table(table, folder / "events.parquet")
     return str(folder)
 
 
