@@ -1,19 +1,16 @@
-"""What a recognition run found, read for a page: exact counts of all matches, and a bounded choice to show one by one.
-
-An episode is told in many rows that share a `match_id`; here it is one match that lasts.
-"""
+"""What a recognition run found, read for a page: exact counts of all matches, and a few to show one by one."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
 from pipeline.reports.timeline import TimeSpan
+from pipeline.stages.whole_matches import placed, whole_matches
 
 MOST_MARKS = 5000
 LISTED_EACH = 10
@@ -65,44 +62,6 @@ class Found:
     def placed(self) -> tuple[Match, ...]:
         """The marks that have a position."""
         return tuple(match for match in self.marks if match.is_placed)
-
-
-def read_matches(spark: SparkSession, path: Path) -> DataFrame:
-    """The rows that `foresail recognise` wrote, as a folder of Parquet or a file of JSON lines."""
-    if path.is_dir():
-        return spark.read.parquet(str(path))
-    rows = spark.read.json(str(path))
-    times = [name for name in ("time", "start_time") if name in rows.columns]
-    return rows.withColumns({name: F.to_timestamp(name) for name in times})
-
-
-def whole_matches(rows: DataFrame) -> DataFrame:
-    """One row per match: what names it, `start_time`, the `time` of its first detection, `end_time`, and its place."""
-    first = F.min_by(F.struct(*(F.col(name) for name in ("lon", "lat") if name in rows.columns)), "time")
-    place = [first.alias("place")] if {"lon", "lat"} <= set(rows.columns) else []
-    told = rows.groupBy("match_id").agg(
-        *(F.first(name).alias(name) for name in ("pattern", "pattern_version", "instance", "track")),
-        F.coalesce(F.min("start_time"), F.min("time")).alias("start_time"),
-        F.min("time").alias("time"),
-        F.max("time").alias("end_time"),
-        F.min("index").alias("index"),
-        F.count("*").alias("rows"),
-        *place,
-    )
-    return told.withColumns({"lon": F.col("place.lon"), "lat": F.col("place.lat")}).drop("place") if place else told
-
-
-def placed(matches: DataFrame, events: DataFrame) -> DataFrame:
-    """`matches` with `lon` and `lat` of the detecting event, joined on where the rows do not bring them."""
-    if {"lon", "lat"} <= set(matches.columns):
-        return matches
-    if not {"lon", "lat"} <= set(events.columns):
-        return matches.withColumns({"lon": F.lit(None).cast("double"), "lat": F.lit(None).cast("double")})
-    places = events.select("track", "time", *(F.col(name).cast("double").alias(name) for name in ("lon", "lat")))
-    # Two events of one track at one moment: either place will do, but not two marks for one match.
-    single = places.join(matches.select("track", "time").distinct(), ["track", "time"]).groupBy("track", "time")
-    one = single.agg(F.min(F.struct("lon", "lat")).alias("place")).select("track", "time", "place.lon", "place.lat")
-    return matches.join(one, ["track", "time"], "left")
 
 
 def read_found(rows: DataFrame, events: DataFrame, patterns: Sequence[str], span: TimeSpan) -> Found:

@@ -11,10 +11,10 @@ from patterns.catalog.loader import Catalog
 from patterns.compiler import compile_pattern
 from patterns.spec import without_features
 from pipeline.conditions import attribute_types
-from pipeline.reports.found import Found, Match, PatternCount, listed, read_found, read_matches
+from pipeline.reports.found import Found, Match, PatternCount, listed, read_found
 from pipeline.reports.map_layers import map_layers
 from pipeline.reports.map_view import MapView, Mark, MarkGroup, TrackLine, bounds, map_data, map_markup
-from pipeline.reports.markup import Column, Markup, joined, note, table, tag
+from pipeline.reports.markup import Column, Markup, note, table, tag
 from pipeline.reports.match_events import MatchEvents, Searched, read_match_events
 from pipeline.reports.page import Page, Section, paragraphs, write_page
 from pipeline.reports.palette import sign_of
@@ -23,6 +23,7 @@ from pipeline.reports.timeline import TimeRow, timeline
 from pipeline.reports.tracks import EventFacts, read_facts, read_tracks
 from pipeline.reports.words import count_of, moment, plain, span, times, titled
 from pipeline.reports.words import listed as in_words
+from pipeline.stages.whole_matches import read_matches
 
 MAP_DATA = "map-data"
 REPORT_FILE = "report.html"
