@@ -62,7 +62,7 @@ def counts_table(found: Sequence[PatternFound], further: Sequence[tuple[Column, 
         )
         for pattern in found
     )
-    return table(columns, rows)
+    return table(columns, rows, "counts")
 
 
 def pattern_details(found: Sequence[PatternFound], names: Mapping[str, str]) -> Markup:
@@ -125,7 +125,7 @@ def _filled(text: str, parameters: Mapping[str, Any]) -> str:
 def _match(match: Match, pattern: PatternFound, names: Mapping[str, str]) -> Markup:
     lasted = (match.end - match.start).total_seconds()
     parts = [
-        tag("span", moment(match.time)),
+        tag("span", moment(match.time, seconds=True)),
         tag("span", match.instance) if match.instance else None,
         tag("span", names.get(match.track, match.track), class_="rest"),
         tag("span", f"over {span(lasted)}", class_="rest") if lasted else None,

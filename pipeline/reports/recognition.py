@@ -223,7 +223,7 @@ def _mark(match: Match, names: Mapping[str, str], shown: set[str]) -> Mark:
     lines = (
         match.instance,
         names.get(match.track, match.track),
-        f"{moment(match.time)} UTC" + (f", over {span(lasted)}" if lasted else ""),
+        f"{moment(match.time, seconds=True)} UTC" + (f", over {span(lasted)}" if lasted else ""),
     )
     ref = match_key(match.match_id) if match.match_id in shown else None
     return Mark(match.lon, match.lat, match.start.timestamp(), match.end.timestamp(), tuple(filter(None, lines)), ref)

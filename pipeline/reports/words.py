@@ -15,10 +15,10 @@ def times(number: int) -> str:
     return {1: "once", 2: "twice"}.get(number, f"{number:,} times")
 
 
-def moment(time: datetime) -> str:
-    """A moment to the minute, or to the second where it is not on one."""
+def moment(time: datetime, seconds: bool = False) -> str:
+    """A moment to the minute, or to the second."""
     utc = time.astimezone(UTC)
-    return f"{utc:%Y-%m-%d %H:%M:%S}" if utc.second else f"{utc:%Y-%m-%d %H:%M}"
+    return f"{utc:%Y-%m-%d %H:%M:%S}" if seconds else f"{utc:%Y-%m-%d %H:%M}"
 
 
 def clock(time: datetime) -> str:

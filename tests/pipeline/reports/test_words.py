@@ -18,7 +18,7 @@ def test_a_length_of_time_is_said_in_its_largest_units(seconds: float, said: str
 def test_moments_are_said_in_utc() -> None:
     east = datetime(2026, 3, 2, 1, 30, tzinfo=timezone(timedelta(hours=2)))
     assert moment(east) == "2026-03-01 23:30"
-    assert moment(datetime(2026, 3, 2, 1, 30, 5, tzinfo=UTC)) == "2026-03-02 01:30:05"
+    assert moment(datetime(2026, 3, 2, 1, 30, 5, tzinfo=UTC), seconds=True) == "2026-03-02 01:30:05"
 
 
 def test_counts_shares_and_lists_read_like_sentences() -> None:
