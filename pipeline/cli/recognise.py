@@ -31,6 +31,14 @@ from pipeline.progress import open_progress, write_summary
 @click.option(
     "--time-unit", type=click.Choice(["s", "ms", "us"]), help="Unit of epoch times; told from them if absent."
 )
+@click.option(
+    "--scheme",
+    type=click.Choice(["auto", "partition", "pattern", "source", "combined"]),
+    default="auto",
+    show_default=True,
+    help="How work is spread over cores; the matches are the same.",
+)
+@click.option("--skip-corrupt", is_flag=True, help="Go on without Parquet files that cannot be read, and tell which.")
 @click.option("--set", "sets", multiple=True, metavar="PATTERN.PARAMETER=VALUE", help="Use this value of a parameter.")
 @settings_options
 @output_options
@@ -44,6 +52,8 @@ def command(
     report: bool,
     types: str | None,
     time_unit: str | None,
+    scheme: str,
+    skip_corrupt: bool,
     sets: tuple[str, ...],
     settings_file: Path | None,
     master: str | None,
@@ -57,6 +67,7 @@ def command(
     from pipeline.jobs.recognise import RecogniseRequest, run_recognise
     from pipeline.jobs.recognition_outputs import write_outputs
     from pipeline.session import start_spark
+    from pipeline.stages.schemes.planner import Scheme
 
     if not patterns and not domain:
         msg = "name what to look for: --patterns PATH or --domain maritime."
@@ -69,8 +80,9 @@ def command(
     try:
         table = "jsonl" if form == "jsonl" else "parquet"
         request = RecogniseRequest(
-            events, catalog, out, table, chosen, time_unit, layers, settings.layers.directory, skip_unfit=not patterns
-        )
+            events, catalog, out, table, chosen, time_unit, layers, settings.layers.directory,
+            skip_unfit=not patterns, scheme=Scheme(scheme), skip_corrupt=skip_corrupt,
+        )  # fmt: skip
         summary = run_recognise(spark, request, progress)
         summary |= write_outputs(spark, request, summary, progress, form == "geojson", report)
     finally:

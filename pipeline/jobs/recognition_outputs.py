@@ -12,6 +12,7 @@ from pipeline.jobs.recognise import RecogniseRequest
 from pipeline.progress import Progress
 from pipeline.reports.recognition import REPORT_FILE, write_recognition_report
 from pipeline.sinks.geojson import write_geojson
+from pipeline.sources.parquet_files import usable_files
 from pipeline.sources.table import read_events
 from pipeline.stages.whole_matches import placed, read_matches, whole_matches
 
@@ -33,8 +34,8 @@ def write_outputs(
     if not geojson and not report:
         return {}
     matches = Path(summary["output"])
-    paths = [events_folder(path) for path in request.events]
-    events = read_events(spark, paths, request.types, request.time_unit).good
+    files = usable_files([events_folder(path) for path in request.events], request.skip_corrupt)
+    events = read_events(spark, files.paths, request.types, request.time_unit).good
     if geojson:
         with progress.step(f"writing {GEOJSON_FILE}"):
             write_geojson(placed(whole_matches(read_matches(spark, matches)), events), written["geojson"])
