@@ -175,7 +175,7 @@ def figures(read: Recognition) -> tuple[tuple[str, str], ...]:
     return (
         (f"{facts.events:,}", "events read"),
         (f"{facts.tracks:,}", "tracks"),
-        (span(facts.span.end - facts.span.start), "of time"),
+        (span(facts.span.length), "of time"),
         (f"{len(read.patterns)} of {len(read.searched)}", "patterns found"),
         (f"{read.found.total:,}", "matches"),
     )

@@ -26,7 +26,12 @@ class TimeSpan:
     @property
     def bin_s(self) -> float:
         """How long a bar is."""
-        return max(self.end - self.start, 1.0) / BINS
+        return max(self.length, 1.0) / BINS
+
+    @property
+    def length(self) -> float:
+        """All of it, in seconds."""
+        return self.end - self.start
 
     def share(self, time: float) -> float:
         """How far along the span `time` lies, 0 to 1."""
