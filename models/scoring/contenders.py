@@ -179,7 +179,9 @@ def _next_symbol(
     return given
 
 
-def standard_contenders(orders: Sequence[int], learn: LearnSettings, leaves: int | None) -> list[Contender]:
+def standard_contenders(
+    orders: Sequence[int], learn: LearnSettings, leaves: int | None, boosting: int = 100
+) -> list[Contender]:
     """The usual table: the orders, a full order, learned features, and the baselines."""
     memo = CountsMemo()
     chains: list[Contender] = [
@@ -188,4 +190,4 @@ def standard_contenders(orders: Sequence[int], learn: LearnSettings, leaves: int
     if max(orders) >= 2:
         chains.append(ChainContender("full order 2", replace(learn, order=2, kind="full"), memo))
     learned: list[Contender] = [] if leaves is None else [LearnedContender("learned", learn, leaves)]
-    return [*chains, *learned, MeanWaitingContender(), BoostingContender()]
+    return [*chains, *learned, MeanWaitingContender(), BoostingContender(iterations=boosting)]

@@ -17,7 +17,6 @@ from models.scoring.report import LearnedFeature
 from models.store import ModelStore
 from models.suffix_tree import LearnSettings
 from patterns.catalog.loader import Catalog
-from patterns.compiler import CompiledPattern
 from pipeline.errors import InputError
 from pipeline.jobs.enrich import events_folder
 from pipeline.jobs.forecast_patterns import ForecastPattern, forecast_patterns, layers_at, near_rows
@@ -28,6 +27,7 @@ from pipeline.sources.table import read_events
 from pipeline.stages.count import count_patterns
 from pipeline.stages.crossing import FamilyGroup
 from pipeline.stages.sample import Sample, collect_sample, share_of
+from pipeline.stages.track_walk import Walked
 
 SECONDS_PER_DAY = 86_400_000_000
 
@@ -163,12 +163,14 @@ def _counted(
     chosen: Mapping[str, Choices],
     layers: Mapping[str, Layer],
 ) -> dict[str, Counts]:
-    plain: list[CompiledPattern] = [chosen[p.name].pattern for p in patterns if p.layer is None]
-    groups = [
-        FamilyGroup(tuple(chosen[p.name].pattern for p in patterns if p.layer == layer), near)
-        for layer, near in near_rows(patterns, layers).items()
-    ]
-    return count_patterns(events, plain, groups, request.settings.max_order)
+    groups = []
+    for layer, near in near_rows(patterns, layers).items():
+        mine = tuple(chosen[p.name].pattern for p in patterns if p.layer == layer)
+        groups.append(FamilyGroup(mine, near, near.in_workers(mine)))
+    changed = request.types or request.since or request.until
+    paths = () if changed else tuple(events_folder(path) for path in request.events)
+    plain = tuple(chosen[p.name].pattern for p in patterns if p.layer is None)
+    return count_patterns(Walked(events, plain, tuple(groups), paths), request.settings.max_order)
 
 
 def _learned(
