@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--seed", type=int, default=7, show_default=True, help="Another seed, other simulated vessels.")
+@click.option("--tracks", type=click.IntRange(2, 500), default=24, show_default=True, help="How many vessels.")
 @click.option(
     "--out", type=click.Path(path_type=Path), default=Path("out/demo"), show_default=True, help="Where to write."
 )
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 def command(
     *,
     seed: int,
+    tracks: int,
     out: Path,
     as_json: bool,
     quiet: bool,
@@ -38,7 +40,7 @@ def command(
 
     progress = open_progress(quiet)
     spark = start_spark(settings, "foresail demo", progress, short_work=True)
-    result = run(spark, out, settings.layers.directory, seed, progress, settings=settings.forecasting)
+    result = run(spark, out, settings.layers.directory, seed, progress, tracks, settings.forecasting)
     if as_json:
         write_summary(result.summary)
     else:
