@@ -4,6 +4,7 @@
 `DIR/manifest.json`. Writers take turns by a lock; readers need none, as every file is replaced in one move.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -39,16 +40,17 @@ class ModelStore:
         self.storage: Storage = LocalStorage(folder) if isinstance(folder, Path) else folder
         self._clock = clock
 
-    def add(self, model: Model, promote: bool = True) -> str:
+    def add(self, model: Model, promote: bool = True, search: Mapping[str, Any] | None = None) -> str:
         """Keep the model under the next serial number, as champion or (`promote` false) as challenger; its version.
 
-        The same model, learned again from the same counts, is not kept twice, nor made challenger again.
+        `search` tells how its settings were chosen, and is kept with it. The same model, learned again from the same
+        counts, is not kept twice, nor made challenger again.
         """
         with self.storage.locked():
             manifest = self.manifest()
             record = manifest.record(model.pattern)
             known = self._same(model)
-            version = known or self._written(model)
+            version = known or self._written(model, search)
             record = replace(record, models={**record.models, version: facts_of(model)})
             if promote:
                 record = promoted(record, version, "added as champion", self._moment(model.pattern))
@@ -197,9 +199,20 @@ class ModelStore:
                 self.keep_counts(merged.counts)
         return merged
 
-    def _written(self, model: Model) -> str:
+    def search(self, pattern: str, version: str = CHAMPION) -> dict[str, Any] | None:
+        """How the settings of a model were chosen, if they were searched for."""
+        try:
+            held = self.storage.read(_search(pattern, self.resolve(pattern, version)))
+        except FileNotFoundError:
+            return None
+        return dict(json.loads(held))
+
+    def _written(self, model: Model, search: Mapping[str, Any] | None) -> str:
         last = max((serial_of(version) or 0 for version in self.versions(model.pattern)), default=0)
         numbered = model.with_serial(last + 1)
+        if search is not None:
+            content = json.dumps({**search, "model_version": numbered.version}, indent=1) + "\n"
+            self.storage.write(_search(model.pattern, numbered.version), content.encode())
         self.storage.write(_file(model.pattern, numbered.version), model_to_bytes(numbered))
         return numbered.version
 
@@ -274,6 +287,10 @@ def facts_of(model: Model) -> dict[str, Any]:
 
 def _file(pattern: str, version: str) -> str:
     return f"{pattern}/models/{version}/model.npz"
+
+
+def _search(pattern: str, version: str) -> str:
+    return f"{pattern}/models/{version}/search.json"
 
 
 def _counts(pattern: str) -> str:

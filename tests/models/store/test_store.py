@@ -215,3 +215,11 @@ def test_the_manifest_can_be_read_by_people(store: ModelStore, tmp_path: Path) -
     assert held["patterns"]["lettered"]["champion"] == version
     assert held["patterns"]["lettered"]["models"][version]["order"] == 2
     assert held["patterns"]["lettered"]["decisions"][0]["at"] == "2026-01-01T00:00:00+00:00"
+
+
+def test_how_the_settings_were_chosen_is_kept_with_the_model(store: ModelStore) -> None:
+    tried = {"seed": 1, "trials": [{"order": 2, "score": 0.4}]}
+    version = store.add(model_of(PATTERN, ["abxab"]), search=tried)
+    assert store.search("lettered") == {**tried, "model_version": version}
+    store.add(model_of(PATTERN, ["abxabab"]))
+    assert store.search("lettered") is None
