@@ -16,6 +16,7 @@ COMMANDS = {
     "enrich": "Add what layers say of each position: zones, nearest features, distances.",
     "recognise": "Find the patterns of a catalog in any table of events.",
     "catalog": "The catalog of patterns: list, show, check, draw, import.",
+    "models": "The model store: list, show, compare, promote, rollback, prune.",
     "kafka": "A single-node Kafka broker for development: start, stop, status.",
     "kernels": "Compile the recognition kernels for this machine, once.",
     "jars": "Fetch the jars that Spark needs, once.",
