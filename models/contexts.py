@@ -23,13 +23,6 @@ class ContextAutomaton:
     context: NDArray[np.int32]
     """Per node the longest kept context that ends there, as a row of the suffix tree."""
 
-    def after(self, history: NDArray[np.int64]) -> int:
-        """The node after reading `history` from the root."""
-        node = ROOT
-        for symbol in history:
-            node = int(self.step[node, symbol])
-        return node
-
 
 def context_automaton(tree: SuffixTree) -> ContextAutomaton:
     """The automaton over the contexts of `tree`."""

@@ -104,4 +104,4 @@ def _seconds(model: Model, chain_state: int) -> NDArray[np.float64]:
         held = model.seconds[chain_state, :horizon].astype(np.float64)
         return np.asarray(np.where(held > 0, held, np.nan), dtype=np.float64)
     step_s = model.header.constant_step_s
-    return np.arange(1, horizon + 1) * (np.nan if step_s is None else step_s)
+    return np.asarray(np.arange(1, horizon + 1) * (np.nan if step_s is None else step_s), dtype=np.float64)

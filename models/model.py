@@ -260,6 +260,6 @@ def _distributions(
         return np.zeros((chain.states, horizon), dtype=np.float32), None
     waiting = waiting_times(chain, horizon)
     if header.constant_step_s is not None or header.sampling_step_s is None:
-        return waiting.astype(np.float32), None
+        return waiting.astype(np.float32, order="C"), None
     seconds = expected_seconds(chain, waiting, np.array(header.mean_seconds))
-    return waiting.astype(np.float32), seconds.astype(np.float32)
+    return waiting.astype(np.float32, order="C"), seconds.astype(np.float32, order="C")

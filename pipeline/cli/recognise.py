@@ -23,6 +23,14 @@ from pipeline.progress import open_progress, write_summary
 @click.option(
     "--time-unit", type=click.Choice(["s", "ms", "us"]), help="Unit of epoch times; told from them if absent."
 )
+@click.option(
+    "--scheme",
+    type=click.Choice(["auto", "partition", "pattern", "source", "combined"]),
+    default="auto",
+    show_default=True,
+    help="How work is spread over cores; the matches are the same.",
+)
+@click.option("--skip-corrupt", is_flag=True, help="Go on without Parquet files that cannot be read, and tell which.")
 @click.option("--set", "sets", multiple=True, metavar="PATTERN.PARAMETER=VALUE", help="Use this value of a parameter.")
 @settings_options
 @output_options
@@ -35,6 +43,8 @@ def command(
     form: str,
     types: str | None,
     time_unit: str | None,
+    scheme: str,
+    skip_corrupt: bool,
     sets: tuple[str, ...],
     settings_file: Path | None,
     master: str | None,
@@ -47,6 +57,7 @@ def command(
     from pipeline.catalogs import catalog_named
     from pipeline.jobs.recognise import RecogniseRequest, run_recognise
     from pipeline.session import start_spark
+    from pipeline.stages.schemes.planner import Scheme
 
     if not patterns and not domain:
         msg = "name what to look for: --patterns PATH or --domain maritime."
@@ -58,8 +69,9 @@ def command(
     spark = start_spark(settings, "foresail recognise", progress)
     try:
         request = RecogniseRequest(
-            events, catalog, out, form, chosen, time_unit, layers, settings.layers.directory, skip_unfit=not patterns
-        )
+            events, catalog, out, form, chosen, time_unit, layers, settings.layers.directory,
+            skip_unfit=not patterns, scheme=Scheme(scheme), skip_corrupt=skip_corrupt,
+        )  # fmt: skip
         summary = run_recognise(spark, request, progress)
     finally:
         spark.stop()

@@ -1,5 +1,6 @@
 """Forecasts are what the model says in the state that a track's events lead to, however the events are cut."""
 
+import pickle
 from random import Random
 
 import numpy as np
@@ -143,6 +144,22 @@ def test_read_only_events_and_tracks_without_events_are_read() -> None:
     found, after = forecaster.advance(batch, forecaster.fresh(3))
     assert found.event.tolist() == [0]
     assert after.seen.tolist() == [0, 2, 0]
+
+
+def test_advancing_changes_neither_the_state_nor_the_model() -> None:
+    forecaster = Forecaster([MODEL])
+    before = forecaster.advance(batch_of([words_of(PATTERN, "xa")], [np.arange(2)]), forecaster.fresh(1))[1]
+    copy = ForecasterState(*(column.copy() for column in before))
+    batch = batch_of([words_of(PATTERN, "bab")], [np.arange(2, 5)])
+    first, second = (rows_of(forecaster.advance(batch, before)[0]) for _ in range(2))
+    assert first == second
+    assert same(before, copy)
+
+
+def test_a_model_forecasts_alike_after_a_journey_to_a_worker() -> None:
+    here, there = Forecaster([MODEL]), Forecaster([pickle.loads(pickle.dumps(MODEL))])
+    batch = batch_of([words_of(PATTERN, TEXTS[0])], [np.arange(60)])
+    assert rows_of(here.advance(batch, here.fresh(1))[0]) == rows_of(there.advance(batch, there.fresh(1))[0])
 
 
 def test_a_row_of_track_state_stays_small() -> None:
