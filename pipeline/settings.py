@@ -98,12 +98,12 @@ class ForecastSettings(Section):
     max_order: int = Field(
         8, ge=1, le=12, description="The longest context that is counted; any order up to it is free."
     )
-    min_context_probability: float = Field(0.0001, gt=0, lt=1, description="Contexts that are rarer are not kept.")
+    min_context_probability: float = Field(0.00003, gt=0, lt=1, description="Contexts that are rarer are not kept.")
     min_symbol_probability: float = Field(
         0.001, gt=0, lt=1, description="A context is kept for a symbol that follows it at least so probably."
     )
     ratio: float = Field(1.05, gt=1, description="How much a context must change a probability to be kept.")
-    smoothing: float = Field(0.0001, ge=0, lt=0.1, description="The least probability of any symbol.")
+    smoothing: float = Field(0.00001, ge=0, lt=0.1, description="The least probability of any symbol.")
     train_sample_events: int = Field(
         200_000, ge=1000, description="Events, of whole tracks, that trees and thresholds look at; counting sees all."
     )

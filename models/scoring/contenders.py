@@ -125,7 +125,7 @@ class BoostingContender:
 
     def fit(self, problem: Problem, rows: Rows) -> Fitted:
         """Fitted when it is asked, on the rows whose coming events are known."""
-        values = problem.attributes.values.astype(np.float32)
+        values = problem.raw.values.astype(np.float32)
 
         def within(events: int) -> NDArray[np.float64]:
             used = rows & problem.sequences.scored & problem.truth.known(events)

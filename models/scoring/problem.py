@@ -35,7 +35,9 @@ class Problem:
     horizon: int
     max_order: int
     attributes: Attributes
-    """What trees and boosting read."""
+    """What trees may read."""
+    raw: Attributes
+    """What boosting reads: all that is known of an event."""
     types: dict[str, AttributeType]
 
 
@@ -46,6 +48,7 @@ def problem_of(
     attributes: Sequence[str],
     horizon: int,
     max_order: int,
+    raw: Sequence[str] = (),
 ) -> Problem:
     """The problem that `pattern` poses on these rows; `plain` is the same pattern without features."""
     matched = sequences.matched(plain)
@@ -59,6 +62,7 @@ def problem_of(
         horizon=horizon,
         max_order=max_order,
         attributes=Attributes.of(sequences.columns, attributes),
+        raw=Attributes.of(sequences.columns, list(dict.fromkeys([*attributes, *raw])), least_known=0.0),
         types={name: column.type for name, column in sequences.columns.items()},
     )
 

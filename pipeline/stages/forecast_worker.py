@@ -13,14 +13,15 @@ from models.forecaster import Forecaster, ForecasterState
 from models.forecasts import NO_FEATURE, Forecasts
 from models.kinds import NONE
 from models.model import Emission, Model
+from models.sampling import usual_step_s
 from patterns.recognition.recogniser import Batch
 from pipeline.stages.found import Places
 from pipeline.stages.recognition_line import EventRows
 from pipeline.stages.recognition_worker import SortedRows, whole_events
 from pipeline.stages.tally import EVENTS, Tally
 
-FORECASTS, POSITIVE, INTERVALS, SECONDS = "forecasts", "positive", "intervals", "seconds"
-"""What a tally counts: rows, positive rows, and the times between events with their sum in seconds."""
+FORECASTS, POSITIVE, STEP = "forecasts", "positive", "step"
+"""What a tally counts: rows, positive rows, and events by the usual seconds between them."""
 TOLD = pa.schema(
     [
         ("track", pa.string()),
@@ -47,8 +48,9 @@ TOLD = pa.schema(
 )
 TOLD_DDL = (
     "track string, time_us long, index long, pattern string, pattern_version int, model_version string,"
-    " instance string, state int, chain_state int, kind string, probability double, positive boolean, earliest int, latest int,"
-    " most_likely int, earliest_s float, latest_s float, most_likely_s float, lon double, lat double"
+    " instance string, state int, chain_state int, kind string, probability double, positive boolean,"
+    " earliest int, latest int, most_likely int, earliest_s float, latest_s float, most_likely_s float,"
+    " lon double, lat double"
 )
 
 
@@ -106,10 +108,9 @@ class ForecastLine:
 
     def _count_events(self, rows: EventRows) -> None:
         self.counts[EVENTS, ""] += len(rows.times)
-        inside = np.ones(len(rows.times), dtype=np.bool_)
-        inside[rows.first_of[:-1]] = False
-        self.counts[INTERVALS, ""] += int(inside.sum())
-        self.counts[SECONDS, ""] += int((np.diff(rows.times, prepend=rows.times[:1])[inside] // 1_000_000).sum())
+        step_s = usual_step_s(rows.times, rows.first_of)
+        if step_s is not None:
+            self.counts[STEP, str(step_s)] += len(rows.times)
 
     def _told(
         self, told: Forecasts, models: Sequence[Model], rows: EventRows, names: Sequence[str] = ()
