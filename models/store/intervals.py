@@ -13,7 +13,7 @@ from models.store.storage import Storage
 FOLDER = "counts"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TIME = "%Y%m%dT%H%M%SZ"
-_NAME = re.compile(r"(\d{8}T\d{6}Z)-(\d{8}T\d{6}Z)\.npz")
+_NAME = re.compile(r"(\d{8}T\d{6}Z)-(\d{8}T\d{6}Z)")
 _DAY_US = 86_400_000_000
 
 
@@ -57,8 +57,24 @@ def keep_interval(storage: Storage, counts: Counts, interval: Interval) -> None:
 
 def intervals_of(storage: Storage, pattern: str) -> tuple[Interval, ...]:
     """The intervals that were counted, oldest first."""
-    found = (_NAME.fullmatch(name) for name in storage.names(f"{pattern}/{FOLDER}"))
-    return tuple(sorted(Interval(_micros(name[1]), _micros(name[2])) for name in found if name))
+    found = (interval_named(name.removesuffix(".npz")) for name in storage.names(f"{pattern}/{FOLDER}"))
+    return tuple(sorted(interval for interval in found if interval is not None))
+
+
+def interval_between(begin: datetime, end: datetime) -> Interval:
+    """The interval between two moments, to the second."""
+    return Interval(*(round((moment - _EPOCH).total_seconds()) * 1_000_000 for moment in (begin, end)))
+
+
+def interval_named(name: str) -> Interval | None:
+    """The interval that prints as `name`; None where that is no interval."""
+    found = _NAME.fullmatch(name)
+    return Interval(_micros(found[1]), _micros(found[2])) if found else None
+
+
+def interval_counts(storage: Storage, pattern: str, interval: Interval) -> Counts:
+    """The counts of one interval."""
+    return counts_from_bytes(storage.read(_path(pattern, interval)), f"{storage.place}/{_path(pattern, interval)}")
 
 
 def merge_intervals(
@@ -66,7 +82,7 @@ def merge_intervals(
 ) -> Merged | None:
     """All intervals that end by `until_us`, older ones made lighter; None when there is none of this identity."""
     held = [
-        (interval, counts_from_bytes(storage.read(_path(identity.pattern, interval)), str(interval)))
+        (interval, interval_counts(storage, identity.pattern, interval))
         for interval in intervals_of(storage, identity.pattern)
         if until_us is None or interval.end_us <= until_us
     ]

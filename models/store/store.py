@@ -17,7 +17,7 @@ from models.files import model_from_bytes, model_to_bytes
 from models.identity import Identity
 from models.model import Model
 from models.store.aliases import CHALLENGER, CHAMPION, EARLIER, Moment, kept, promoted, resolved, rolled_back
-from models.store.intervals import Interval, Merged, intervals_of, keep_interval, merge_intervals
+from models.store.intervals import Interval, Merged, interval_counts, intervals_of, keep_interval, merge_intervals
 from models.store.judgement import DEFAULT_METRIC, Judgement, judged
 from models.store.manifest import Manifest, Record, Scored, manifest_from_bytes, manifest_to_bytes
 from models.store.storage import LocalStorage, Storage
@@ -188,6 +188,15 @@ class ModelStore:
     def counted(self, pattern: str) -> tuple[Interval, ...]:
         """The intervals that were counted, oldest first."""
         return intervals_of(self.storage, pattern)
+
+    def interval_counts(self, pattern: str, interval: Interval) -> Counts:
+        """The counts of one interval."""
+        return interval_counts(self.storage, pattern, interval)
+
+    def last_counts(self, pattern: str) -> Counts | None:
+        """The counts of the newest interval: which features they count, the next one must count too."""
+        held = self.counted(pattern)
+        return self.interval_counts(pattern, held[-1]) if held else None
 
     def merge_intervals(
         self, identity: Identity, until_us: int | None = None, half_life_days: float | None = None

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pipeline.cli.model_rounds import evaluate, learn, live, merge, store_at
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -28,7 +30,7 @@ _COMPARED = (
 
 @click.group()
 def command() -> None:
-    """The model store: list, show, compare, promote, rollback, prune, repair."""
+    """The model store: what it holds, which model serves, and the rounds of scheduled training."""
 
 
 @command.command("list")
@@ -37,7 +39,7 @@ def command() -> None:
 @_JSON
 def list_models(patterns: tuple[str, ...], place: str, as_json: bool) -> None:
     """Every model of PATTERNS (all when none is named), and which one serves."""
-    store = _store(place)
+    store = store_at(place)
     rows = [row for pattern in patterns or store.patterns() for row in _rows(store, pattern)]
     if as_json:
         click.echo(json.dumps({"models": rows}))
@@ -63,7 +65,7 @@ def show(pattern: str, version: str, place: str, as_json: bool) -> None:
 
     from models.headers import header_as_json
 
-    store = _store(place)
+    store = store_at(place)
     model, record = store.load(pattern, version), store.record(pattern)
     header = header_as_json(model.header)
     decisions = [asdict(decision) for decision in record.decisions if decision.version == model.version]
@@ -95,7 +97,7 @@ def show(pattern: str, version: str, place: str, as_json: bool) -> None:
 @_JSON
 def compare(pattern: str, one: str, other: str, place: str, as_json: bool) -> None:
     """Two models of PATTERN side by side: champion and challenger when none is named."""
-    store = _store(place)
+    store = store_at(place)
     versions = [store.resolve(pattern, name) for name in (one, other)]
     facts = [_facts(store, pattern, version) for version in versions]
     if as_json:
@@ -119,7 +121,7 @@ def compare(pattern: str, one: str, other: str, place: str, as_json: bool) -> No
 @_JSON
 def promote(pattern: str, version: str, place: str, margin: float | None, metric: str, why: str, as_json: bool) -> None:
     """Let VERSION of PATTERN (the challenger when none is named) serve."""
-    store = _store(place)
+    store = store_at(place)
     better, told = True, why
     if margin is None:
         store.promote(pattern, version, why)
@@ -140,7 +142,7 @@ def promote(pattern: str, version: str, place: str, margin: float | None, metric
 @_JSON
 def rollback(pattern: str, place: str, why: str, as_json: bool) -> None:
     """Let the champion of PATTERN before this one serve again."""
-    store = _store(place)
+    store = store_at(place)
     left = store.record(pattern).champion
     back = store.rollback(pattern, why)
     if as_json:
@@ -156,7 +158,7 @@ def rollback(pattern: str, place: str, why: str, as_json: bool) -> None:
 @_JSON
 def prune(patterns: tuple[str, ...], place: str, keep: int, as_json: bool) -> None:
     """Remove old models of PATTERNS (all when none is named); champion and challenger stay."""
-    store = _store(place)
+    store = store_at(place)
     gone = {pattern: store.prune(pattern, keep) for pattern in patterns or store.patterns()}
     if as_json:
         click.echo(json.dumps({"removed": gone}))
@@ -169,15 +171,13 @@ def prune(patterns: tuple[str, ...], place: str, keep: int, as_json: bool) -> No
 @_MODELS
 def repair(place: str) -> None:
     """Make the manifest anew when it cannot be read; the broken one is kept beside it."""
-    click.echo(f"{place}: the manifest is made anew from {_store(place).repair()}.")
+    click.echo(f"{place}: the manifest is made anew from {store_at(place).repair()}.")
 
 
-def _store(place: str) -> "ModelStore":
-    from pipeline.model_store import open_store
-    from pipeline.session import start_spark
-    from pipeline.settings import read_settings
-
-    return open_store(place, lambda: start_spark(read_settings(), short_work=True))
+command.add_command(merge)
+command.add_command(learn)
+command.add_command(evaluate)
+command.add_command(live)
 
 
 def _rows(store: "ModelStore", pattern: str) -> list[dict[str, Any]]:
