@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline.cli.model_rounds import evaluate, learn, live, merge, store_at
+from pipeline.cli.model_rounds import FINE, evaluate, learn, live, merge, store_at
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -76,7 +76,7 @@ def show(pattern: str, version: str, place: str, as_json: bool) -> None:
         return
     table = _table("", model.version)
     for name, value in _facts(store, pattern, model.version).items():
-        table.add_row(name, _scores(value) if name == "scores" else _text(value))
+        table.add_row(name, _scores(value, tuple(value)) if name == "scores" else _text(value))
     table.add_row("pattern", model.header.spec.pattern.text)
     table.add_row("features", ", ".join(name for name, _ in header["spec"]["features"]) or "none")
     table.add_row("learned with", ", ".join(f"{key} {value}" for key, value in header["settings"]["learn"].items()))
@@ -118,8 +118,18 @@ def compare(pattern: str, one: str, other: str, place: str, as_json: bool) -> No
 @click.option("--if-better", "margin", type=float, metavar="MARGIN", help="Only if its score is better by so much.")
 @click.option("--metric", default="mcc", show_default=True, help="The score that --if-better compares.")
 @click.option("--why", default="asked for", help="What the manifest says of it.")
+@click.option("--exit-code", is_flag=True, help=f"End with code {FINE} when the champion stays.")
 @_JSON
-def promote(pattern: str, version: str, place: str, margin: float | None, metric: str, why: str, as_json: bool) -> None:
+def promote(
+    pattern: str,
+    version: str,
+    place: str,
+    margin: float | None,
+    metric: str,
+    why: str,
+    exit_code: bool,
+    as_json: bool,
+) -> None:
     """Let VERSION of PATTERN (the challenger when none is named) serve."""
     store = store_at(place)
     better, told = True, why
@@ -131,8 +141,10 @@ def promote(pattern: str, version: str, place: str, margin: float | None, metric
     promoted = store.resolve(pattern, "champion") if better else None
     if as_json:
         click.echo(json.dumps({"pattern": pattern, "promoted": promoted, "why": told, **_serving(store, pattern)}))
-        return
-    click.echo(f"{pattern}: {promoted} serves: {told}." if better else f"{pattern}: the champion stays: {told}.")
+    else:
+        click.echo(f"{pattern}: {promoted} serves: {told}." if better else f"{pattern}: the champion stays: {told}.")
+    if exit_code and not better:
+        raise SystemExit(FINE)
 
 
 @command.command()
@@ -221,8 +233,8 @@ def _print(table: "Table") -> None:
     Console().print(table)
 
 
-def _scores(scores: dict[str, float]) -> str:
-    return ", ".join(f"{name} {value:.3f}" for name, value in scores.items() if isinstance(value, int | float))
+def _scores(scores: dict[str, float], names: tuple[str, ...] = ("mcc", "f1")) -> str:
+    return ", ".join(f"{name} {scores[name]:.3f}" for name in names if name in scores)
 
 
 def _text(value: Any) -> str:
