@@ -118,6 +118,22 @@ class ForecastSettings(Section):
     )
 
 
+class TrainingSettings(Section):
+    """How scheduled training chooses and judges models."""
+
+    held_out_share: float = Field(
+        0.2, gt=0, lt=1, description="Share of tracks that is never counted: half to choose settings, half to judge."
+    )
+    held_out_events: int = Field(200_000, ge=1000, description="The most events of them that are kept per interval.")
+    judged_intervals: int = Field(3, ge=1, description="Newest intervals that settings and models are compared on.")
+    search_budget: int = Field(12, ge=1, description="Settings of a model that are tried.")
+    search_seed: int = Field(1, description="Draws the settings that are tried where there are more than the budget.")
+    search_orders: tuple[int, ...] = Field((1, 2, 3, 4, 6), description="Orders to try, up to forecasting.max_order.")
+    search_smoothings: tuple[float, ...] = Field((0.00001, 0.0001, 0.001), description="Smoothings to try.")
+    search_ratios: tuple[float, ...] = Field((1.05, 1.2), description="Ratios to try.")
+    half_life_days: float | None = Field(None, gt=0, description="Days after which a count weighs half; none: never.")
+
+
 class Settings(Section):
     """All that can be set."""
 
@@ -126,6 +142,7 @@ class Settings(Section):
     layers: LayerSettings = Field(default_factory=LayerSettings, description="The layers of enrichment.")
     kafka: KafkaSettings = Field(default_factory=KafkaSettings, description="The Kafka broker.")
     forecasting: ForecastSettings = Field(default_factory=ForecastSettings, description="Models and forecasts.")
+    training: TrainingSettings = Field(default_factory=TrainingSettings, description="Scheduled training.")
 
 
 def read_settings(

@@ -19,6 +19,7 @@ COMMANDS = {
     "forecast": "Say for every event how soon a pattern will come.",
     "evaluate": "Judge forecasts on held-out events, next to simpler and other models.",
     "catalog": "The catalog of patterns: list, show, check, draw, import.",
+    "models": "The model store: list, show, compare, promote, rollback, prune.",
     "kafka": "A single-node Kafka broker for development: start, stop, status.",
     "kernels": "Compile the recognition kernels for this machine, once.",
     "jars": "Fetch the jars that Spark needs, once.",

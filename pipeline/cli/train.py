@@ -18,6 +18,9 @@ from pipeline.progress import open_progress, write_summary
 @click.option("--half-life-days", type=click.FloatRange(min=0, min_open=True), help="With --add: old counts fade.")
 @click.option("--from", "since", type=click.DateTime(), help="Only events from this time on (UTC).")
 @click.option("--to", "until", type=click.DateTime(), help="Only events before this time (UTC).")
+@click.option(
+    "--count-only", is_flag=True, help="Only count --from to --to; `foresail models learn` goes on from there."
+)
 @click.option("--order", type=click.IntRange(min=0), help="The longest context to keep; the catalog says otherwise.")
 @click.option("--horizon", type=int, help="How many events ahead to look; the catalog says otherwise.")
 @settings_options
@@ -35,6 +38,7 @@ def command(
     half_life_days: float | None,
     since: datetime | None,
     until: datetime | None,
+    count_only: bool,
     order: int | None,
     horizon: int | None,
     settings_file: Path | None,
@@ -72,10 +76,23 @@ def command(
     progress = open_progress(quiet)
     spark = start_spark(settings, "foresail train", progress)
     try:
+        if count_only:
+            _count(spark, request, settings, progress, as_json)
+            return
         summary = run_train(spark, request, progress)
     finally:
         spark.stop()
     _show(summary, as_json)
+
+
+def _count(spark: Any, request: Any, settings: Any, progress: Any, as_json: bool) -> None:
+    from pipeline.jobs.count_interval import count_interval
+
+    summary = count_interval(spark, request, settings.training, progress)
+    if as_json:
+        write_summary(summary)
+        return
+    click.echo(f"{summary['interval']}: {len(summary['patterns'])} patterns counted, {summary['seconds']:.1f} s")
 
 
 def _utc(moment: datetime | None) -> datetime | None:
