@@ -70,7 +70,7 @@ def walk_tracks(walked: Walked, begin: Begin, ddl: str) -> DataFrame:
     pieces = [(piece,) for piece in in_pieces(prepared.source, spark.sparkContext.defaultParallelism)]
     buckets = walked.partitions or choice.buckets
     sent = _tasks(walked.events, len(pieces)).mapInArrow(
-        Send(tuple(pieces), search, bucket_keys(buckets)), gathered_ddl(len(layers))
+        Send(tuple(pieces), search, bucket_keys(buckets), slices={}), gathered_ddl(len(layers))
     )
     return sent.repartition(buckets, "bucket").mapInArrow(OverBucket(search, begin), ddl)
 
