@@ -188,12 +188,16 @@ def _next_symbol(
 def standard_contenders(
     orders: Sequence[int], learn: LearnSettings, leaves: int | None, boosting: int = 100
 ) -> list[Contender]:
-    """The usual table: the orders, a full order, learned features, and the baselines."""
+    """The usual table: the orders, a full order, learned features at the order of `learn`, and the baselines."""
     memo = CountsMemo()
-    chains: list[Contender] = [
+    found: list[Contender] = [
         ChainContender(f"order {order}", replace(learn, order=order, kind="variable"), memo) for order in orders
     ]
     if max(orders) >= 2:
-        chains.append(ChainContender("full order 2", replace(learn, order=2, kind="full"), memo))
-    learned: list[Contender] = [] if leaves is None else [LearnedContender("learned", learn, leaves)]
-    return [*chains, *learned, MeanWaitingContender(), BoostingContender(iterations=boosting)]
+        found.append(ChainContender("full order 2", replace(learn, order=2, kind="full"), memo))
+    if leaves is not None:
+        found.append(LearnedContender("learned", learn, leaves))
+        if max(orders) > learn.order:
+            higher = replace(learn, order=max(orders))
+            found.append(LearnedContender(f"learned, order {higher.order}", higher, leaves))
+    return [*found, MeanWaitingContender(), BoostingContender(iterations=boosting)]

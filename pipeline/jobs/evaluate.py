@@ -141,8 +141,12 @@ def _evaluated(
     folds, gap = _folds(problem, request)
     _check(p, problem, folds, choice.within)
     orders = request.orders if request.orders is not None else tuple(range(p.forecast.order + 1))
+    highest = max(*orders, p.forecast.order)
+    if highest > max_order:
+        msg = f"{p.name}: order {highest} is beyond what is counted ({max_order}). Raise forecasting.max_order."
+        raise InputError(msg)
     leaves = p.entry.learn.leaves if p.entry.learn else MOST_LEAVES
-    learn = _learn_settings(request.settings, max(orders))
+    learn = _learn_settings(request.settings, p.forecast.order)
     contenders = standard_contenders(orders, learn, leaves, request.settings.boosting_iterations)
     scores = evaluate_contenders(problem, contenders, folds, gap, choice)
     return _report(p, problem, scores, choice, sample), scores

@@ -69,9 +69,8 @@ def walk_tracks(walked: Walked, begin: Begin, ddl: str) -> DataFrame:
         return _tasks(walked.events, len(tasks)).mapInArrow(OverFiles(tuple(tasks), search, begin), ddl)
     pieces = [(piece,) for piece in in_pieces(prepared.source, spark.sparkContext.defaultParallelism)]
     buckets = walked.partitions or choice.buckets
-    sent = _tasks(walked.events, len(pieces)).mapInArrow(
-        Send(tuple(pieces), search, bucket_keys(buckets), slices={}), gathered_ddl(len(layers))
-    )
+    send = Send(tuple(pieces), search, bucket_keys(buckets), slices={})  # a walk needs every track in one piece
+    sent = _tasks(walked.events, len(pieces)).mapInArrow(send, gathered_ddl(len(layers)))
     return sent.repartition(buckets, "bucket").mapInArrow(OverBucket(search, begin), ddl)
 
 
