@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from patterns.recognition.expiry import Clock
 from patterns.recognition.families import Near
 from pipeline.settings import AlertSettings
-from pipeline.stages.found import found_batch
+from pipeline.stages.found import Places, found_batch
 from pipeline.stream import findings
 from pipeline.stream.alert_book import AlertBook, AlertRule, Sign, rules_of
 from pipeline.stream.configuration import Configuration
@@ -170,11 +170,12 @@ class Bucket:
         names = track_array(ordered.tracks, np.repeat(np.arange(len(ordered.tracks)), np.diff(ordered.first_of)))
         arrived = ordered.rows["arrived_us"].to_numpy()
         told: list[pa.Table] = []
+        places = _places(ordered.rows)
         facts = facts_of(ordered.rows, seen.words, self.line.patterns, self.line.conditions)
         told += counted_rows(self.spec, self.line, seen, state) if self.spec.train else []
         found = self._scored(found, ordered)
         for finding in found:
-            rows, events = self._rows(finding, names, seen.times, arrived)
+            rows, events = self._rows(finding, names, seen.times, arrived, places)
             told += rows
             told += self._alerts(rows, events, facts)
         return self._keep(ordered.tracks, places, after), told
@@ -235,7 +236,12 @@ class Bucket:
         return near_of(rows[f"near_{n}"].to_numpy(dtype=object), words, self.features[n])
 
     def _rows(
-        self, finding: Finding, names: pa.Array, times: NDArray[np.int64], arrived: NDArray[np.int64]
+        self,
+        finding: Finding,
+        names: pa.Array,
+        times: NDArray[np.int64],
+        arrived: NDArray[np.int64],
+        places: Places | None = None,
     ) -> tuple[list[pa.Table], NDArray[np.int64]]:
         """A finding as rows, and the event of each."""
         features = list(self.features[finding.group]) if finding.group is not None else []
@@ -243,7 +249,9 @@ class Bucket:
         if finding.matches is not None:
             if not len(finding.matches):
                 return [], none
-            found = found_batch(finding.matches, finding.patterns, names, features)
+            events = finding.matches.event
+            at = None if places is None else places.at(events)
+            found = found_batch(finding.matches, finding.patterns, names, events, features, at)
             rows = findings.match_rows(found, arrived[finding.matches.event])
             return self._enabled(rows, finding.matches.event, self.tally.matches)
         forecaster = self.line.forecaster if finding.group is None else self.line.groups[finding.group].forecaster
@@ -332,6 +340,12 @@ class Bucket:
             {"alerts": self.book.open, "positive": sorted(self.outcomes.positive)},
             self.outcomes.saved(),
         )
+
+
+def _places(rows: pd.DataFrame) -> Places | None:
+    if "lon" not in rows.columns:
+        return None
+    return Places(rows["lon"].to_numpy(dtype=np.float64), rows["lat"].to_numpy(dtype=np.float64))
 
 
 def _new(spec: LineSpec) -> Saved:

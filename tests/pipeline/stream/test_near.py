@@ -59,7 +59,9 @@ def test_families_tell_in_any_cut_what_they_tell_in_a_batch() -> None:
         batch = Batch(rows["family_0_0"].to_numpy(np.int64).reshape(-1, 1), rows["time_us"].to_numpy(), first_of)
         near = near_of(rows["near_0"].to_numpy(dtype=object), 1, features)
         matches, _ = family.advance(batch, near, family.fresh(len(first_of) - 1))
-        expected = found_batch(matches, [PATTERN], pa.array(rows["track"].tolist()), features).to_pylist()
+        expected = found_batch(
+            matches, [PATTERN], pa.array(rows["track"].tolist()), matches.event, features
+        ).to_pylist()
         same = (*lines.SAME, "instance")
         assert expected
         assert {tuple(r[n] for n in same) for r in line.rows("match")} == {tuple(r[n] for n in same) for r in expected}
