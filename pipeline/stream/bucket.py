@@ -170,12 +170,12 @@ class Bucket:
         names = track_array(ordered.tracks, np.repeat(np.arange(len(ordered.tracks)), np.diff(ordered.first_of)))
         arrived = ordered.rows["arrived_us"].to_numpy()
         told: list[pa.Table] = []
-        places = _places(ordered.rows)
+        where = _where(ordered.rows)
         facts = facts_of(ordered.rows, seen.words, self.line.patterns, self.line.conditions)
         told += counted_rows(self.spec, self.line, seen, state) if self.spec.train else []
         found = self._scored(found, ordered)
         for finding in found:
-            rows, events = self._rows(finding, names, seen.times, arrived, places)
+            rows, events = self._rows(finding, names, seen.times, arrived, where)
             told += rows
             told += self._alerts(rows, events, facts)
         return self._keep(ordered.tracks, places, after), told
@@ -342,7 +342,7 @@ class Bucket:
         )
 
 
-def _places(rows: pd.DataFrame) -> Places | None:
+def _where(rows: pd.DataFrame) -> Places | None:
     if "lon" not in rows.columns:
         return None
     return Places(rows["lon"].to_numpy(dtype=np.float64), rows["lat"].to_numpy(dtype=np.float64))

@@ -86,6 +86,12 @@ class Sinks:
             file.write_text("".join(json.dumps(reply) + "\n" for reply in told.replies), encoding="utf-8")
 
 
+def _columns(kind: str) -> list[Column]:
+    if kind == MATCH:
+        return match_columns(places=True)
+    return forecast_columns() if kind == FORECAST else [F.col("payload")]
+
+
 def topic_of(topics: TopicSettings) -> Column:
     """The topic of a row."""
     names = {
