@@ -72,14 +72,8 @@ class Sinks:
         for kind, name in FOLDERS.items():
             folder = Path(str(self._settings.stream.output)) / name / f"batch={batch:09d}"
             if kind in there:
-                columns = (
-                    match_columns(places=True)
-                    if kind == MATCH
-                    else forecast_columns()
-                    if kind == FORECAST
-                    else ["payload"]
-                )
-                rows.where(F.col("kind") == kind).select(*columns).write.mode("overwrite").parquet(str(folder))
+                shown = rows.where(F.col("kind") == kind).select(*_columns(kind))
+                shown.write.mode("overwrite").parquet(str(folder))
         if told.replies:
             file = Path(str(self._settings.stream.output)) / "replies" / f"batch={batch:09d}.jsonl"
             file.parent.mkdir(parents=True, exist_ok=True)
