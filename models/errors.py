@@ -27,3 +27,27 @@ class ImpossibleSymbolError(ModelError):
 
 class UnknownModelError(ModelError):
     """A model that the store does not have."""
+
+
+class StoreWriteError(ModelError):
+    """A store that cannot be written: a full disk, missing rights."""
+
+
+class StoreBusyError(ModelError):
+    """A store that another writer has held for too long."""
+
+
+class ManifestError(ModelError):
+    """A manifest that is not JSON, or not a manifest."""
+
+
+class LostModelError(ModelError):
+    """A model that the manifest names and whose files are gone."""
+
+
+class PromotionError(ModelError):
+    """A promotion that cannot be: nothing to promote, or the champion has changed meanwhile."""
+
+
+class IntervalError(ModelError):
+    """Counts of an interval that overlaps another one: its events would count twice."""

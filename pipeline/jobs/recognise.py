@@ -1,13 +1,15 @@
 """Batch recognition: events in, matches out, and a summary that accounts for every row."""
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812
 
 from geo import Layer, read_layers
 from geo.errors import GeoError
@@ -18,14 +20,21 @@ from patterns.errors import UnknownAttributeError
 from patterns.spec import without_features
 from pipeline.conditions import attribute_types
 from pipeline.errors import InputError
+from pipeline.job_faults import explained
+from pipeline.job_watch import watched
+from pipeline.jobs.enrich import events_folder
 from pipeline.progress import Progress
-from pipeline.sinks.matches import write_json_lines, write_matches
+from pipeline.sinks.matches import finish_matches, replaced_matches, write_rejected
 from pipeline.sinks.output_folder import claim_output
-from pipeline.sources.table import read_events
+from pipeline.sources.parquet_files import usable_files
+from pipeline.sources.table import Events, read_events
+from pipeline.stages.crossing import has_places
 from pipeline.stages.families import Family, family_groups
 from pipeline.stages.recognise import Recognise
-
-SCHEME = "partition"
+from pipeline.stages.schemes.facts import Prepared, prepare
+from pipeline.stages.schemes.planner import Scheme
+from pipeline.stages.schemes.running import Work, run_scheme
+from pipeline.stages.tally import CORRUPT, EVENTS, OMITTED, open_tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +52,103 @@ class RecogniseRequest:
     layer_cache: Path = Path("layers")
     skip_unfit: bool = False
     """Leave out, and tell, the patterns that need what the events do not have; otherwise that is an error."""
+    scheme: Scheme = Scheme.AUTO
+    skip_corrupt: bool = False
+    """Go on without files that cannot be read, and tell which; otherwise that is an error."""
+    episodes: str = "all"
+    """`changes` leaves out the rows `updated`, which an episode has for every detection after it opened."""
 
 
 def run_recognise(spark: SparkSession, request: RecogniseRequest, progress: Progress) -> dict[str, Any]:
     """Find the patterns of the catalog in the events; the summary."""
-    began = time.monotonic()
-    claim_output(request.out, "recognise")
-    with progress.step("reading events"):
-        events = read_events(spark, request.events, request.types, request.time_unit)
-    with progress.step(f"compiling {len(request.catalog)} patterns"):
-        stage, skipped = compile_catalog(request, events.good, _read_layers(request, progress))
-    # An observation is never answered when Spark finds a later stage empty; a task's accumulator always is.
-    read = spark.sparkContext.accumulator(0)
-    with progress.step("recognising"):
-        place = write_matches(events.good.transform(replace(stage, counter=read)), request.out, request.form)
-        write_json_lines(events.rejected, request.out / "rejected.jsonl")
-    seconds = time.monotonic() - began
-    summary = _summary(spark, place, stage.patterns, read.value, request.out / "rejected.jsonl", seconds)
-    return summary | {"skipped": skipped}
+    try:
+        return _Run(spark, request, progress).run()
+    except (PySparkException, Py4JJavaError) as error:
+        told = explained(error, str(spark.sparkContext.master))
+        if told is None:
+            raise
+        raise told from error
+
+
+class _Run:
+    """One run: a straight list of steps, each with its seconds."""
+
+    def __init__(self, spark: SparkSession, request: RecogniseRequest, progress: Progress) -> None:
+        self.spark, self.request, self.progress = spark, request, progress
+        self.seconds: dict[str, float] = {}
+        self.tally = open_tally(spark.sparkContext)
+
+    def run(self) -> dict[str, Any]:
+        began = time.monotonic()
+        request = self.request
+        claim_output(request.out, "recognise")
+        with self._step("reading events"):
+            files = usable_files([events_folder(path) for path in request.events], request.skip_corrupt)
+            events = read_events(self.spark, files.paths, request.types, request.time_unit)
+        for file in files.corrupt:
+            self.progress.say(f"{file}: cannot be read as Parquet, left out")
+        with self._step(f"compiling {len(request.catalog)} patterns"):
+            stage, skipped = compile_catalog(request, events.good, _read_layers(request, self.progress))
+        with self._step("planning"):
+            prepared = prepare(files.paths, events.good, stage, request.scheme, request.types is None, files.folder)
+        choice = prepared.choice
+        self.progress.say(f"scheme {choice.scheme}: {choice.reason}")
+        for track, cuts in prepared.slices.items():
+            self.progress.say(f"track {track}: is long, shared in {len(cuts) + 1} slices")
+        place, stages, refused = self._recognise(stage, events, prepared)
+        return {
+            **self._summary(stage.patterns, time.monotonic() - began, refused, place),
+            "scheme": str(choice.scheme),
+            "scheme_reason": choice.reason,
+            "spark_stages": stages,
+            "corrupt_files": [*files.corrupt, *(name for kind, name in self.tally.value if kind == CORRUPT)],
+            "skipped": skipped,
+        }
+
+    def _recognise(self, stage: Recognise, events: Events, prepared: Prepared) -> tuple[Path, dict[str, float], int]:
+        request, context = self.request, self.spark.sparkContext
+        places = has_places(events.good)
+        began = time.monotonic()
+        with (
+            watched(context, self.progress, "recognising", lambda: self.tally.value) as stages,
+            replaced_matches(request.out, places) as staging,
+        ):
+            source = prepared.source
+            work = Work(
+                stage, events.good, source, str(staging), self.tally, request.skip_corrupt,
+                request.episodes == "all", prepared.slices,
+            )  # fmt: skip
+            run_scheme(work, prepared.choice)
+        self.seconds["recognising"] = round(time.monotonic() - began, 3)
+        with self._step("writing"):
+            place = finish_matches(self.spark, request.out, request.form)
+            refused = write_rejected(None if source else events.rejected, request.out / "rejected.jsonl")
+        return place, stages, refused
+
+    @contextmanager
+    def _step(self, text: str) -> Iterator[None]:
+        began = time.monotonic()
+        with self.progress.step(text):
+            yield
+        self.seconds[text.split(maxsplit=1)[0]] = round(time.monotonic() - began, 3)
+
+    def _summary(
+        self, patterns: Sequence[CompiledPattern], seconds: float, refused: int, place: Path
+    ) -> dict[str, Any]:
+        counts = self.tally.value
+        found = {pattern.name: counts["matches", pattern.name] for pattern in patterns}
+        events = counts[EVENTS, ""]
+        return {
+            "events": events,
+            "rejected": refused,
+            "matches": sum(found.values()),
+            "matches_by_pattern": found,
+            "omitted": counts[OMITTED, ""],
+            "seconds": round(seconds, 3),
+            "seconds_by_step": self.seconds,
+            "events_per_second": round(events / seconds),
+            "output": str(place),
+        }
 
 
 def compile_catalog(
@@ -124,28 +212,3 @@ def _read_layers(request: RecogniseRequest, progress: Progress) -> dict[str, Lay
     except GeoError as error:
         raise InputError(str(error)) from error
     return {layer.spec.name: layer for layer in layers}
-
-
-def _summary(
-    spark: SparkSession, place: Path, patterns: Sequence[CompiledPattern], events: int, rejected: Path, seconds: float
-) -> dict[str, Any]:
-    matches = spark.read.parquet(str(place)) if place.is_dir() else spark.read.json(str(place))
-    found = {pattern.name: 0 for pattern in patterns}
-    omitted = 0
-    if matches.columns:
-        for row in matches.groupBy("pattern").agg(F.count("*"), F.sum("omitted")).collect():
-            found[row[0]] = row[1]
-            omitted += row[2] or 0
-    with rejected.open(encoding="utf-8") as lines:
-        refused = sum(1 for _ in lines)
-    return {
-        "events": events,
-        "rejected": refused,
-        "matches": sum(found.values()),
-        "matches_by_pattern": found,
-        "omitted": omitted,
-        "scheme": SCHEME,
-        "seconds": round(seconds, 3),
-        "events_per_second": round(events / seconds),
-        "output": str(place),
-    }

@@ -1,31 +1,57 @@
 """Matches and rejected rows as files: Parquet folders or JSON lines, each swapped into place when complete."""
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from pyspark.sql import DataFrame
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
 
 from pipeline.sinks.output_folder import replaced
+from pipeline.stages.match_table import match_schema
+from pipeline.stages.match_writer import UNFINISHED
 
 TIME_FORMAT = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"
 ORDER = ("track", "time", "pattern", "match_id", "status")
+TABLE, LINES = "matches", "matches.jsonl"
+WITHOUT_ROWS = "part-empty.parquet"
 
 
-def write_matches(matches: DataFrame, folder: Path, form: str) -> Path:
-    """Write `matches/` or `matches.jsonl` below `folder`; the other form of an earlier run goes away.
+@contextmanager
+def replaced_matches(folder: Path, places: bool) -> Iterator[Path]:
+    """Where workers write the files of `matches/`; they take the place of the former ones when the block ends well."""
+    with replaced(folder / TABLE) as staging:
+        staging.mkdir()
+        yield staging
+        for file in staging.glob(f"{UNFINISHED}*"):
+            file.unlink()
+        if not any(staging.iterdir()):
+            plain = [_plain(field) for field in match_schema(places)]
+            pq.write_table(pa.schema(plain).empty_table(), staging / WITHOUT_ROWS, store_schema=False)
 
-    JSON lines are made from the Parquet, so that recognition is always the last stage of its Spark job: only there
-    does Spark count what a repeated task reports once.
-    """
-    table, lines = folder / "matches", folder / "matches.jsonl"
-    with replaced(table) as staging:
-        matches.write.parquet(str(staging))
+
+def finish_matches(spark: SparkSession, folder: Path, form: str) -> Path:
+    """The result in its final form: `matches/` stays, or becomes `matches.jsonl`; the other form goes away."""
+    table, lines = folder / TABLE, folder / LINES
     if form != "jsonl":
         lines.unlink(missing_ok=True)
         return table
-    write_json_lines(matches.sparkSession.read.schema(matches.schema).parquet(str(table)), lines)
+    write_json_lines(spark.read.parquet(str(table)), lines)
     shutil.rmtree(table)
     return lines
+
+
+def write_rejected(rejected: DataFrame | None, file: Path) -> int:
+    """Write the rejected rows, or an empty file where there cannot be any; how many there are."""
+    if rejected is None:
+        with replaced(file) as staging:
+            staging.touch()
+        return 0
+    write_json_lines(rejected, file)
+    with file.open(encoding="utf-8") as lines:
+        return sum(1 for _ in lines)
 
 
 def write_json_lines(rows: DataFrame, file: Path) -> None:
@@ -44,3 +70,7 @@ def write_json_lines(rows: DataFrame, file: Path) -> None:
                 staging.touch()
         finally:
             shutil.rmtree(parts, ignore_errors=True)
+
+
+def _plain(field: pa.Field) -> pa.Field:
+    return field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field

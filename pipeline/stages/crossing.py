@@ -17,8 +17,10 @@ from patterns.conditions.syntax import Attribute, Condition
 from patterns.recognition.tables import WORD_BITS, shared_conditions
 from pipeline.conditions import columns_of, packed_words
 from pipeline.stages.recognition_worker import NO_LAYER
+from pipeline.stages.schemes.parquet_reader import NearLayer
 
 DISTANCE = "distance_m"
+POSITION = ("lon", "lat")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,8 @@ class FamilyGroup:
     patterns: tuple[CompiledPattern, ...]
     near: Callable[[DataFrame], DataFrame]
     """From the events to a row per event and near feature: the event's columns, `feature` and `feature_distance_m`."""
+    layer: NearLayer | None = None
+    """The same for workers that read events themselves, where the layer is one they can open."""
 
 
 def crossing(events: DataFrame, plain: Sequence[CompiledPattern], families: Sequence[FamilyGroup] = ()) -> DataFrame:
@@ -35,10 +39,11 @@ def crossing(events: DataFrame, plain: Sequence[CompiledPattern], families: Sequ
     words = _named("word", packed_words(shared_conditions(plain), events.schema) or [_nothing()])
     far = [_named(f"family_{n}", _far_words(group, events)) for n, group in enumerate(families)]
     keys = [F.col("track"), F.unix_micros("time").alias("time_us"), F.col("offset")]
+    places = [F.col(axis).cast("double").alias(axis) for axis in POSITION if has_places(events)]
     if not families:
-        return events.select(*keys, *words)
+        return events.select(*keys, *places, *words)
     layer, feature = F.lit(NO_LAYER).alias("layer"), F.lit(None).cast("string").alias("feature")
-    base = events.select(*keys, layer, feature, *words, *(word for words in far for word in words))
+    base = events.select(*keys, *places, layer, feature, *words, *(word for words in far for word in words))
     for n, group in enumerate(families):
         near = group.near(events)
         near_words = [
@@ -47,8 +52,14 @@ def crossing(events: DataFrame, plain: Sequence[CompiledPattern], families: Sequ
         ]
         nothing = _named("word", [_nothing()] * len(words))
         flat = [*nothing, *(word for columns in near_words for word in columns)]
-        base = base.unionByName(near.select(*keys, F.lit(n).alias("layer"), F.col("feature"), *flat))
+        base = base.unionByName(near.select(*keys, *places, F.lit(n).alias("layer"), F.col("feature"), *flat))
     return base
+
+
+def has_places(events: DataFrame) -> bool:
+    """Whether the events say where they were, in numbers."""
+    kinds = {field.name: field.dataType for field in events.schema.fields}
+    return all(isinstance(kinds.get(axis), T.NumericType) for axis in POSITION)
 
 
 def _named(name: str, words: Sequence[Column]) -> list[Column]:

@@ -12,7 +12,9 @@ from geo.nearby import near_features
 from patterns.catalog.entry import PatternEntry
 from patterns.compiler import CompiledPattern
 from patterns.recognition.reach import reach_m
-from pipeline.stages.recognise import FamilyGroup
+from patterns.recognition.tables import shared_conditions
+from pipeline.stages.crossing import FamilyGroup
+from pipeline.stages.schemes.parquet_reader import NearLayer
 
 NEAR = "__near"
 
@@ -44,7 +46,8 @@ def family_groups(families: Sequence[Family], layers: Mapping[str, Layer]) -> tu
     for name in dict.fromkeys(family.layer for family in families):
         mine = [family for family in families if family.layer == name]
         near = NearRows(layers[name], max(family.reach_m for family in mine))
-        groups.append(FamilyGroup(tuple(family.pattern for family in mine), near))
+        patterns = tuple(family.pattern for family in mine)
+        groups.append(FamilyGroup(patterns, near, near.in_workers(patterns)))
     return tuple(groups)
 
 
@@ -60,6 +63,22 @@ class NearRows:
         near = near_features(events, self.layer, self.radius_m, NEAR)
         distance = F.col(f"{NEAR}.distance_m").alias("feature_distance_m")
         return near.select(*events.columns, self.name_of(F.col(NEAR)).alias("feature"), distance)
+
+    def in_workers(self, patterns: Sequence[CompiledPattern]) -> NearLayer:
+        """The same for workers that read events themselves."""
+        conditions = shared_conditions(patterns)
+        owners = sorted({pattern.spec.family for pattern in patterns if pattern.spec.family})
+        return NearLayer(conditions, tuple(owners), str(self.layer.folder), self.radius_m, self.names)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Each feature's name, as `name_of` makes it."""
+        held = self.layer.index.table["name"].to_pylist()
+        times = Counter(held)
+        return tuple(
+            f"#{number}" if name is None else name if times[name] == 1 else f"{name} #{number}"
+            for number, name in enumerate(held)
+        )
 
     def name_of(self, feature: Column) -> Column:
         """The feature's name; with its number where several share one, so that each is an instance of its own."""

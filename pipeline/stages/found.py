@@ -1,9 +1,11 @@
 """What a Python worker sends back: matches as one Arrow batch, before Spark makes ids and times of them."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from patterns.compiler import CompiledPattern
 from patterns.recognition.matches import NO_FEATURE, NOT_COUNTED, STATUS, Matches
@@ -24,18 +26,37 @@ FOUND = pa.schema(
         ("status", pa.string()),
         ("id_time_us", pa.int64()),
         ("id_tie", pa.int64()),
+        ("lon", pa.float64()),
+        ("lat", pa.float64()),
     ]
 )
 FOUND_DDL = (
     "pattern string, pattern_version int, instance string, track string, time_us long, index long, events array<long>, "
-    "start_time_us long, count long, omitted long, status string, id_time_us long, id_tie long"
+    "start_time_us long, count long, omitted long, status string, id_time_us long, id_tie long, lon double, lat double"
 )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Places:
+    """Where the events of a batch were; NaN where that is unknown."""
+
+    lon: NDArray[np.float64]
+    lat: NDArray[np.float64]
+
+    def at(self, rows: NDArray[np.int64]) -> "Places":
+        """Where the events of these rows were."""
+        return Places(self.lon[rows], self.lat[rows])
+
+
 def found_batch(
-    matches: Matches, patterns: Sequence[CompiledPattern], track: pa.Array, features: Iterable[str] = ()
+    matches: Matches,
+    patterns: Sequence[CompiledPattern],
+    tracks: pa.Array,
+    slot: NDArray[np.int64],
+    features: Iterable[str] = (),
+    places: Places | None = None,
 ) -> pa.RecordBatch:
-    """The rows of `matches`; `track` names the track of each event of the batch, `features` those of a layer."""
+    """The rows of `matches`, each of the track at its place `slot` in `tracks`; `places` has one entry for each."""
     names = pa.array([p.name for p in patterns])
     versions = pa.array([p.version for p in patterns], pa.int32())
     listed = np.array([p.spec.output is Output.ENUMERATE for p in patterns])[matches.pattern]
@@ -46,7 +67,7 @@ def found_batch(
         names.take(pa.array(matches.pattern)),
         versions.take(pa.array(matches.pattern)),
         pa.array(list(features), pa.string()).take(pa.array(matches.feature, mask=no_feature)),
-        track.take(pa.array(matches.event)),
+        tracks.take(pa.array(slot)).cast(pa.string()),
         pa.array(matches.time),
         pa.array(matches.index),
         pa.ListArray.from_arrays(offsets, pa.array(matches.members), mask=pa.array(~listed)),
@@ -56,5 +77,13 @@ def found_batch(
         pa.array(STATUS).take(pa.array(matches.status)),
         pa.array(matches.id_time),
         pa.array(matches.id_tie),
+        *coordinates(places, len(matches)),
     ]
     return pa.RecordBatch.from_arrays(columns, schema=FOUND)
+
+
+def coordinates(places: Places | None, rows: int) -> list[pa.Array]:
+    """Longitudes and latitudes as columns, null where unknown."""
+    if places is None:
+        return [pa.nulls(rows, pa.float64())] * 2
+    return [pa.array(values, pa.float64(), mask=np.isnan(values)) for values in (places.lon, places.lat)]

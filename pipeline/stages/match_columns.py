@@ -6,8 +6,11 @@ from pyspark.sql import functions as F  # noqa: N812
 ID_DIGITS = 32
 
 
-def match_columns() -> list[Column]:
-    """The columns of a match; its id is a hash of what names it, the same however and wherever it was found."""
+def match_columns(places: bool = False) -> list[Column]:
+    """The columns of a match, with `places` also where it was detected.
+
+    Its id is a hash of what names it, the same however and wherever it was found.
+    """
     relative = F.concat_ws(",", F.transform("events", lambda e: (F.col("index") - e).cast("string")))
     named = F.concat_ws(
         "\x1f",
@@ -33,4 +36,5 @@ def match_columns() -> list[Column]:
         F.col("count"),
         F.col("omitted"),
         F.col("status"),
+        *(F.col(axis) for axis in ("lon", "lat") if places),
     ]

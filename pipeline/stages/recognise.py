@@ -1,31 +1,35 @@
 """Recognition as a stage: conditions in the JVM, events sorted by track, then one kernel call per Arrow batch.
 
-Only track, time and the words of condition bits cross into Python; only matches return. Every decision is made by
-`patterns.recognition`.
+Only track, time, place and the words of condition bits cross into Python; only matches return. Every decision is made
+by `patterns.recognition`.
 """
 
 from dataclasses import dataclass
 
-from pyspark import Accumulator
 from pyspark.sql import DataFrame
 
 from patterns.compiler import CompiledPattern
-from pipeline.stages.crossing import FamilyGroup, crossing
+from pipeline.stages.crossing import FamilyGroup, crossing, has_places
 from pipeline.stages.found import FOUND_DDL
 from pipeline.stages.match_columns import match_columns
 from pipeline.stages.recognition_worker import Partition
+from pipeline.stages.tally import Tally
 
 __all__ = ["FamilyGroup", "Recognise"]
 
 
 @dataclass(frozen=True, slots=True)
 class Recognise:
-    """Events to matches, by track: the scheme `partition`."""
+    """Events to matches, by track."""
 
     plain: tuple[CompiledPattern, ...]
     families: tuple[FamilyGroup, ...] = ()
-    counter: Accumulator[int] | None = None
-    """Told how many events were read."""
+    tally: Tally | None = None
+    """Told how many events were read and what was found in them."""
+    partitions: int | None = None
+    """Into how many partitions tracks are spread; as many as Spark's own setting says when not given."""
+    whole_tracks: bool = False
+    """Each partition of the events holds whole tracks already: nothing is shuffled."""
 
     @property
     def patterns(self) -> tuple[CompiledPattern, ...]:
@@ -34,10 +38,20 @@ class Recognise:
 
     def __call__(self, events: DataFrame) -> DataFrame:
         """A row per match, per counted detection, or per change of an episode."""
+        worker = Partition(self.plain, tuple(group.patterns for group in self.families), self.tally)
+        found = self.sorted_rows(events).mapInArrow(worker, FOUND_DDL)
+        return found.select(*match_columns(has_places(events)))
+
+    def sorted_rows(self, events: DataFrame) -> DataFrame:
+        """What crosses into Python, each track in one partition and in order."""
         rows = crossing(events, self.plain, self.families)
-        # Without a number of partitions, adaptive execution would merge them into fewer tasks than there are cores.
-        partitions = int(events.sparkSession.conf.get("spark.sql.shuffle.partitions") or 2)
         order = ["track", "time_us", "offset", *(["layer", "feature"] if self.families else [])]
-        by_track = rows.repartition(partitions, "track").sortWithinPartitions(*order).drop("offset")
-        worker = Partition(self.plain, tuple(group.patterns for group in self.families), self.counter)
-        return by_track.mapInArrow(worker, FOUND_DDL).select(*match_columns())
+        # A family's near rows come from another branch of the plan than its events, so they meet only by a shuffle.
+        if not self.whole_tracks or self.families:
+            rows = rows.repartition(self.partitions or _usual_partitions(events), "track")
+        return rows.sortWithinPartitions(*order).drop("offset")
+
+
+def _usual_partitions(events: DataFrame) -> int:
+    """Spark's setting, as a number: without one, adaptive execution would make fewer tasks than there are cores."""
+    return int(events.sparkSession.conf.get("spark.sql.shuffle.partitions") or 2)

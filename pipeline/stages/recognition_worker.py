@@ -1,4 +1,4 @@
-"""What runs in a Python worker: Arrow batches of one partition in, matches out, the state of the last track carried.
+"""What runs in a Python worker on rows that Spark has sorted: Arrow batches of one partition in, matches out.
 
 A row is an event, or (for pattern families) says that the event before it is near a feature of a layer.
 """
@@ -10,13 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from pyspark import Accumulator
 
 from patterns.compiler import CompiledPattern
-from patterns.recognition.families import FamilyRecogniser, Near
-from patterns.recognition.family_kernel import FamilyStates
-from patterns.recognition.recogniser import Batch, Recogniser, RecogniserState
-from pipeline.stages.found import found_batch
+from patterns.recognition.families import Near
+from pipeline.stages.found import Places, found_batch
+from pipeline.stages.recognition_line import EventRows, FamilyRows, Form, Line
+from pipeline.stages.tally import Tally
 
 NO_LAYER = -1
 
@@ -27,16 +26,19 @@ class Partition:
 
     plain: tuple[CompiledPattern, ...]
     families: tuple[tuple[CompiledPattern, ...], ...] = ()
-    counter: Accumulator[int] | None = None
+    tally: Tally | None = None
+    form: Form = found_batch
+    counts_events: bool = True
+    updates: bool = True
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The matches of one partition, whose rows are sorted by track and time."""
-        line = _Line(self)
+        line, rows = Line(self.plain, self.families, self.form, self.updates), SortedRows(len(self.families))
         for batch in whole_events(batches) if self.families else batches:
             if batch.num_rows:
-                yield from line.advance(batch)
-        if self.counter is not None:
-            self.counter.add(line.events)
+                yield from line.advance(rows.events(batch))
+        if self.tally is not None:
+            self.tally.add(line.counts if self.counts_events else line.matches)
 
 
 def whole_events(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -52,93 +54,54 @@ def whole_events(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield held
 
 
-class _Line:
-    """The recognisers of one partition and what they remember of the track that was read last."""
+class SortedRows:
+    """Arrow batches as events; features get numbers in the order in which they are met."""
 
-    def __init__(self, partition: Partition) -> None:
-        self._plain = Recogniser(partition.plain) if partition.plain else None
-        self._families = [FamilyRecogniser(group) for group in partition.families]
-        self._features: list[dict[str, int]] = [{} for _ in partition.families]
-        self.events = 0
-        self._track: str | None = None
-        self._state: RecogniserState | None = None
-        self._family_states: list[FamilyStates] = []
+    def __init__(self, layers: int) -> None:
+        self._features: list[dict[str, int]] = [{} for _ in range(layers)]
 
-    def advance(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        layer = rows.column("layer").to_numpy() if self._families else None
+    def events(self, rows: pa.RecordBatch) -> EventRows:
+        """The events of a batch, each with the rows of its near features."""
+        layer = rows.column("layer").to_numpy() if self._features else None
         events = rows if layer is None else rows.filter(pa.array(layer == NO_LAYER))
-        tracks, times, first_of = _tracks(events)
-        self.events += len(times)
-        slots = np.full(len(first_of) - 1, -1, dtype=np.int64)
-        if tracks[0].as_py() == self._track:
-            slots[0] = 0
-        self._track = tracks[-1].as_py()
-        track = events.column("track")
-        if self._plain:
-            yield from self._advance_plain(events, times, first_of, slots, track)
-        for n, _ in enumerate(self._families):
-            yield from self._advance_family(n, rows, layer, events, times, first_of, slots, track)
+        tracks, first_of = track_starts(events.column("track"))
+        families = (
+            () if layer is None else tuple(self._family(n, rows, layer, events) for n in range(len(self._features)))
+        )
+        return EventRows(
+            tracks, first_of, events.column("time_us").to_numpy(), words_of(events, "word"), families, places_of(events)
+        )
 
-    def _advance_plain(
-        self,
-        events: pa.RecordBatch,
-        times: NDArray[np.int64],
-        first_of: NDArray[np.int64],
-        slots: NDArray[np.int64],
-        track: pa.Array,
-    ) -> Iterator[pa.RecordBatch]:
-        assert self._plain is not None
-        before = self._plain.fresh(1) if self._state is None else self._state
-        batch = Batch(_words(events, "word", self._plain.words), times, first_of)
-        matches, after = self._plain.advance(batch, self._plain.rearranged(before, slots))
-        self._state = self._plain.rearranged(after, np.array([len(slots) - 1]))
-        if len(matches):
-            yield found_batch(matches, self._plain.patterns, track)
-
-    def _advance_family(
-        self,
-        n: int,
-        rows: pa.RecordBatch,
-        layer: NDArray[np.int32] | None,
-        events: pa.RecordBatch,
-        times: NDArray[np.int64],
-        first_of: NDArray[np.int64],
-        slots: NDArray[np.int64],
-        track: pa.Array,
-    ) -> Iterator[pa.RecordBatch]:
-        assert layer is not None
-        family = self._families[n]
-        if len(self._family_states) <= n:
-            self._family_states.append(family.fresh(1))
-        words = f"family_{n}"
-        batch = Batch(_words(events, words, family.words), times, first_of)
-        near = self._near(n, rows, layer, words, family.words)
-        state = family.rearranged(self._family_states[n], slots)
-        matches, after = family.advance(batch, near, state)
-        self._family_states[n] = family.rearranged(after, np.array([len(slots) - 1]))
-        if len(matches):
-            yield found_batch(matches, family.patterns, track, self._features[n])
-
-    def _near(self, n: int, rows: pa.RecordBatch, layer: NDArray[np.int32], words: str, count: int) -> Near:
+    def _family(self, n: int, rows: pa.RecordBatch, layer: NDArray[np.int32], events: pa.RecordBatch) -> FamilyRows:
         event_of = np.cumsum(layer == NO_LAYER) - 1
         mine = layer == n
         near = rows.filter(pa.array(mine))
-        counts = np.bincount(event_of[mine], minlength=int((layer == NO_LAYER).sum()))
+        counts = np.bincount(event_of[mine], minlength=len(events))
         names = near.column("feature").dictionary_encode()
         known = self._features[n]
         numbers = np.array([known.setdefault(name.as_py(), len(known)) for name in names.dictionary], dtype=np.int32)
         feature = numbers[names.indices.to_numpy()] if len(near) else np.empty(0, dtype=np.int32)
-        return Near(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), feature, _words(near, words, count))
+        at = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        words = f"family_{n}"
+        return FamilyRows(words_of(events, words), Near(at, feature, words_of(near, words)), list(known))
 
 
-def _tracks(events: pa.RecordBatch) -> tuple[pa.Array, NDArray[np.int64], NDArray[np.int64]]:
-    """The tracks of a batch, the times of its events, and where each track begins (and the end)."""
-    track, times = events.column("track"), events.column("time_us").to_numpy()
+def track_starts(track: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
+    """The names of the tracks of a batch and where each begins (and the end)."""
     changes = pc.not_equal(track[1:], track[:-1]).to_numpy(zero_copy_only=False)
     first = np.concatenate([[0], np.flatnonzero(changes) + 1])
-    return track.take(pa.array(first)), times, np.append(first, len(times)).astype(np.int64)
+    return track.take(pa.array(first)), np.append(first, len(track)).astype(np.int64)
 
 
-def _words(rows: pa.RecordBatch, name: str, count: int) -> NDArray[np.int64]:
+def words_of(rows: pa.RecordBatch, name: str) -> NDArray[np.int64]:
+    """The columns `name_0`, `name_1` and so on as one matrix."""
+    count = sum(column.startswith(f"{name}_") for column in rows.schema.names)
     columns = [rows.column(f"{name}_{n}").to_numpy() for n in range(count)]
     return columns[0].reshape(-1, 1) if count == 1 else np.ascontiguousarray(np.column_stack(columns))
+
+
+def places_of(rows: pa.RecordBatch) -> Places | None:
+    """Where the events were, if the rows say so."""
+    if "lon" not in rows.schema.names:
+        return None
+    return Places(*(rows.column(axis).to_numpy(zero_copy_only=False) for axis in ("lon", "lat")))

@@ -33,9 +33,7 @@ def arranged(rows: DataFrame, options: DeriveOptions, rules: BucketRules) -> Dat
     keyed = rows.withColumn("status", status())
     schema = with_previous_schema(keyed.schema)
     schema = T.StructType([field for field in schema.fields if field.name != "late_reason"])
-    met = keyed.groupBy("bucket").transformWithStateInPandas(
-        ArrangeProcessor(rules, tuple(schema.fieldNames())), schema, "append", "None"
-    )
+    met = keyed.groupBy("bucket").transformWithStateInPandas(ArrangeProcessor(rules, schema), schema, "append", "None")
     derived = with_attributes(met.drop("status"), options)
     return derived.select(*rows.columns, *[name for name in derived.columns if name not in rows.columns])
 
@@ -43,8 +41,8 @@ def arranged(rows: DataFrame, options: DeriveOptions, rules: BucketRules) -> Dat
 class ArrangeProcessor(StatefulProcessor):
     """A bucket's last positions in the state store: those at hand in one value, those at rest in chunks."""
 
-    def __init__(self, rules: BucketRules, columns: tuple[str, ...]) -> None:
-        self._rules, self._columns = rules, columns
+    def __init__(self, rules: BucketRules, schema: T.StructType) -> None:
+        self._rules, self._schema = rules, schema
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Name what is kept."""
@@ -63,7 +61,7 @@ class ArrangeProcessor(StatefulProcessor):
         arranging = Arranging(self._rules, held, self._take, self._put)
         out = arranging.advance(arrived)
         self._saved.update(arranging.row())
-        yield out.reindex(columns=list(self._columns))
+        yield fitted(out, self._schema)
 
     def _take(self, number: int) -> pd.DataFrame:
         row = self._chunks.getValue((number,))
@@ -156,6 +154,21 @@ class Arranging:
         about = {"clock": clock, "chunks": sorted(self._known), "sweep": self._sweep}
         waiting = encode_memory(self._waiting) if self._waiting is not None and len(self._waiting) else b""
         return json.dumps(about), encode_memory(self._memory), waiting
+
+
+def fitted(rows: pd.DataFrame, schema: T.StructType) -> pd.DataFrame:
+    """`rows` with the columns of `schema`, each as Spark can take it even where nothing is known."""
+    return pd.DataFrame({field.name: _fitted(rows, field) for field in schema.fields}, index=rows.index)
+
+
+def _fitted(rows: pd.DataFrame, field: T.StructField) -> "pd.Series[Any]":
+    column = rows[field.name] if field.name in rows.columns else pd.Series(None, index=rows.index, dtype=object)
+    if isinstance(field.dataType, T.TimestampType):
+        return pd.to_datetime(column)
+    if isinstance(field.dataType, T.StringType | T.BooleanType):
+        plain: pd.Series[Any] = column.astype(object)
+        return plain.where(plain.notna(), None)
+    return column
 
 
 def _flushes(texts: list[str]) -> bool:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from patterns.recognition.expiry import Clock
 from patterns.recognition.families import Near
-from pipeline.stages.found import found_batch
+from pipeline.stages.found import Places, found_batch
 from pipeline.stream import findings
 from pipeline.stream.bucket_alerts import Alerting, BucketAlerts
 from pipeline.stream.configuration import Configuration
@@ -154,10 +154,11 @@ class Bucket:
         names = track_array(ordered.tracks, np.repeat(np.arange(len(ordered.tracks)), np.diff(ordered.first_of)))
         arrived = ordered.rows["arrived_us"].to_numpy()
         told: list[pa.Table] = []
+        where = _where(ordered.rows)
         told += counted_rows(self.spec, self.line, seen, state) if self.spec.train else []
         found = self._scored(found, ordered)
         for finding in found:
-            rows, events = self._rows(finding, names, seen.times, arrived)
+            rows, events = self._rows(finding, names, seen.times, arrived, where)
             told += rows
             self.alerts.note(rows, events, ordered.rows)
         return self._keep(ordered.tracks, places, after), told
@@ -204,7 +205,12 @@ class Bucket:
         return near_of(rows[f"near_{n}"].to_numpy(dtype=object), words, self.features[n])
 
     def _rows(
-        self, finding: Finding, names: pa.Array, times: NDArray[np.int64], arrived: NDArray[np.int64]
+        self,
+        finding: Finding,
+        names: pa.Array,
+        times: NDArray[np.int64],
+        arrived: NDArray[np.int64],
+        places: Places | None = None,
     ) -> tuple[list[pa.Table], NDArray[np.int64]]:
         """A finding as rows, and the event of each."""
         features = list(self.features[finding.group]) if finding.group is not None else []
@@ -212,7 +218,9 @@ class Bucket:
         if finding.matches is not None:
             if not len(finding.matches):
                 return [], none
-            found = found_batch(finding.matches, finding.patterns, names, features)
+            events = finding.matches.event
+            at = None if places is None else places.at(events)
+            found = found_batch(finding.matches, finding.patterns, names, events, features, at)
             rows = findings.match_rows(found, arrived[finding.matches.event])
             return self._enabled(rows, finding.matches.event, self.tally.matches)
         forecaster = self.line.forecaster if finding.group is None else self.line.groups[finding.group].forecaster
@@ -239,7 +247,9 @@ class Bucket:
         late = int((behind["reason"] == "late").sum())
         self.tally.late += late
         self.tally.repeated += len(behind) - late
-        shown = behind.drop(columns=[c for c in behind.columns if c.startswith(("word_", "family_", "near_"))])
+        inner = {"bucket", "kind", "payload", "now_us"}
+        words = ("word_", "family_", "near_")
+        shown = behind.drop(columns=[c for c in behind.columns if c in inner or c.startswith(words)])
         time = pd.to_datetime(shown["time_us"], unit="us", utc=True)
         records = shown.assign(time=time.map(lambda t: t.isoformat())).drop(columns=["time_us", "arrived_us"])
         plain = records.astype(object).where(records.notna(), None)
@@ -302,6 +312,12 @@ class Bucket:
             self.outcomes.saved(),
             self.alerts.encoded(),
         )
+
+
+def _where(rows: pd.DataFrame) -> Places | None:
+    if "lon" not in rows.columns:
+        return None
+    return Places(rows["lon"].to_numpy(dtype=np.float64), rows["lat"].to_numpy(dtype=np.float64))
 
 
 def _new(spec: LineSpec) -> Saved:

@@ -71,14 +71,14 @@ def model_of_order(settings: Settings, pattern: str | None, order: int) -> str:
         msg = "--order: needs --pattern."
         raise InputError(msg)
     store = ModelStore(_store(settings))
-    return store.add(relearned(store, store.load(pattern), order))
+    return store.add(relearned(store, store.load(pattern), order), promote=False)
 
 
 def relearned(store: ModelStore, model: Model, order: int) -> Model:
     """A model like `model` but of another order, from the counts beside it."""
     counts = store.counts(model.pattern)
     if counts is None:
-        msg = f"{store.folder}: no counts of {model.pattern}. Train it with `foresail train` first."
+        msg = f"{store.storage.place}: no counts of {model.pattern}. Train it with `foresail train` first."
         raise InputError(msg)
     if order > counts.max_order:
         msg = (

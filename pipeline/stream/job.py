@@ -13,7 +13,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
 from pipeline.errors import InputError
-from pipeline.kafka.topics import create_topics
+from pipeline.kafka.topics import create_topics, is_reachable
 from pipeline.progress import Progress
 from pipeline.settings import Settings
 from pipeline.stages.policy import Policy
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 QUERY = "query"
 REFRESH_S = 0.5
-SHORTEST_WAIT_S = 0.02
+BROKER_EVERY_S = 2.0
 
 
 class Stream:
@@ -43,6 +43,7 @@ class Stream:
         self._spark, self._settings, self._progress = spark, settings, progress
         self.metrics = Metrics()
         self._replies = Replies(settings)
+        self.query: StreamingQuery | None = None
         self._between = threading.Lock()
         self._stopping = threading.Event()
         with progress.step("compiling the line"):
@@ -62,9 +63,14 @@ class Stream:
         server = serve(self.metrics, port) if (port := self._settings.stream.metrics_port) is not None else None
         if server:
             self._progress.say(f"metrics: http://127.0.0.1:{server.server_address[1]}/metrics")
-        query = self._start(once)
         try:
-            self._watch(query, began)
+            while True:
+                self.query = self._start(once)
+                fault = self._watch(self.query, began)
+                if fault is None:
+                    break
+                if not self._may_go_on(fault):
+                    raise InputError(_sentence(fault))
         finally:
             self._online.close()
             self._replies.close()
@@ -99,19 +105,32 @@ class Stream:
         self._online.hear(told)
         logger.info("batch=%d events=%d", told.batch, sum(some["events"] for some in told.stats))
 
-    def _watch(self, query: "StreamingQuery", began: float) -> None:
+    def _may_go_on(self, fault: StreamingQueryException) -> bool:
+        """Whether the fault was the broker's; if so, return when it answers again."""
+        servers = self._settings.kafka.bootstrap_servers
+        if servers is None or "kafka" not in str(fault).lower() or self._stopping.is_set():
+            return False
+        self._progress.say(f"{servers}: the broker does not answer; waiting for it")
+        logger.warning("the broker is gone: %s", _sentence(fault))
+        while not is_reachable(servers):
+            if self._stopping.wait(BROKER_EVERY_S):
+                return False
+        self._progress.say(f"{servers}: the broker answers again; going on from the checkpoint")
+        return True
+
+    def _watch(self, query: "StreamingQuery", began: float) -> StreamingQueryException | None:
+        """Show how the query does until it ends or is to be stopped; the fault that ended it, if one did."""
         with self._display() as show:
             while query.isActive and not self._stopping.is_set():
                 query.awaitTermination(1) if not self._stopping.wait(REFRESH_S) else None
                 if query.lastProgress is not None:
                     self.metrics.hear_progress(json.loads(query.lastProgress.json))
                 show(time.monotonic() - began)
-        fault = query.exception()
-        if fault is not None:
-            raise InputError(_sentence(fault))
         if query.isActive:
             with self._between:  # Spark interrupts whatever it finds: let it find nothing
                 query.stop()
+            return None
+        return query.exception()
 
     def _display(self) -> Any:
         from contextlib import contextmanager  # noqa: PLC0415

@@ -50,12 +50,17 @@ class Online:
         self._gathered = {name: _Gathered(time.monotonic()) for name in spec.forecast}
         self._published = time.monotonic()
         self._judged: dict[str, Degradation] = {}
+        self._serving: dict[str, str] = {}
 
     def hear(self, told: Told) -> None:
         """Take in one micro-batch."""
         for some in told.stats:
             for pattern, outcomes in some["outcomes"].items():
                 self._rolling[pattern].add(outcomes)
+        for reply in told.replies:
+            for pattern, turned in reply.get("configuration", {}).get("turned", {}).items():
+                if turned["model_version"]:
+                    self._serving[pattern] = turned["model_version"]
         for kind, pattern, content in told.contents:
             if kind == COUNTS:
                 self._gathered[pattern].parts.append(counts_from_bytes(content))
@@ -83,7 +88,7 @@ class Online:
         """Raise or end `model_degraded`."""
         settings, now_us = self._settings.stream, round(time.time() * 1e6)
         version = next(p.version for p in self._spec.patterns if p.name == pattern)
-        score = ModelScore(pattern, version, self._spec.forecast[pattern], mcc, now_us)
+        score = ModelScore(pattern, version, self._serving.get(pattern, self._spec.forecast[pattern]), mcc, now_us)
         judged = judge_models([score], self._judged, settings.online.degraded_drop, settings.alerts.pattern_link)
         self._judged = dict(judged.models)
         for alert in judged.alerts:
@@ -108,7 +113,7 @@ class Online:
     def _learn(self, pattern: str, parts: list[Counts]) -> None:
         """Learn a model from all counts, keep both, and have the line switch to it."""
         try:
-            version = learned(self._spec, pattern, parts)
+            version = learned(self._spec, pattern, parts, self._serving.get(pattern))
             self._switch({"id": f"learned-{uuid.uuid4().hex[:8]}", "pattern": pattern, "model_version": version})
         except (ModelError, OSError):
             logger.exception("no new model of %s was learned; the line goes on with the one it has", pattern)
@@ -130,13 +135,13 @@ class Online:
                 gathered.busy.join(timeout=30)
 
 
-def learned(spec: LineSpec, pattern: str, parts: list[Counts]) -> str:
-    """The version of a model learned from the stored counts and these; it and they are kept in the store."""
+def learned(spec: LineSpec, pattern: str, parts: list[Counts], serving: str | None = None) -> str:
+    """The version of a model like the one that serves, learned from the stored counts and these; both are kept."""
     assert spec.models is not None, "a line that learns has a store"
     store = ModelStore(spec.models)
-    model = store.load(pattern)
+    model = store.load(pattern, serving or spec.forecast[pattern])
     stored = store.counts(pattern)
     counts = merge([*([stored] if stored is not None else []), *parts])
     built = build(compiled_like(model, spec.types), counts, replace(model.settings))
     store.keep_counts(counts)
-    return store.add(built)
+    return store.add(built, promote=False)

@@ -95,7 +95,7 @@ def _matches(
     found: Finding | None, ordered: Ordered, followed: NDArray[np.bool_], slots: NDArray[np.int64]
 ) -> pd.DataFrame:
     if found is None or found.matches is None or not len(found.matches):
-        return pd.DataFrame({"track": [], "pattern": [], "index": []})
+        return pd.DataFrame({"track": [], "pattern": [], "index": []}, dtype=object)
     matches = found.matches
     rows = np.flatnonzero(np.isin(matches.status, (DETECTED, OPENED, UPDATED)) & followed[slots[matches.event]])
     names = np.array([pattern.name for pattern in found.patterns], dtype=object)

@@ -20,7 +20,7 @@ from pipeline.stages.policy import Policy
 from pipeline.stream.arranging import arranged
 from pipeline.stream.bucket import BucketRules
 from pipeline.stream.bucket_alerts import Alerting
-from pipeline.stream.crossing import beside, bucket_of, crossing, now_us
+from pipeline.stream.crossing import beside, bucket_labels, bucket_of, crossing, now_us
 from pipeline.stream.findings import FINDING_DDL
 from pipeline.stream.operator import EVENT, TOLD, BucketProcessor
 from pipeline.stream.plan import Compiled, compile_line
@@ -44,6 +44,7 @@ def live_line(spark: SparkSession, settings: Settings, policy: Policy, progress:
     """The line that the settings describe."""
     stream = settings.stream
     buckets = stream.buckets or cores_of(settings.spark.master) or 2
+    labels = bucket_labels(spark, buckets)
     layers = _layers(settings, progress)
     shelf = stream.checkpoint / SHELF if layers else None
     if shelf is not None:
@@ -51,14 +52,14 @@ def live_line(spark: SparkSession, settings: Settings, policy: Policy, progress:
 
     def events(attributes: tuple[str, ...] | None = None) -> DataFrame:
         """What the conditions read; with `attributes` only those, so that no others are carried along."""
-        rows = _as_rows(read_messages(spark, settings, policy), buckets, _carried(attributes))
-        arranged_rows = _derived(beside(rows, read_control(spark, settings), buckets), stream, policy)
+        rows = _as_rows(read_messages(spark, settings, policy), labels, _carried(attributes))
+        arranged_rows = _derived(beside(rows, read_control(spark, settings), labels), stream, policy)
         return enrich(arranged_rows, list(layers.values()), "worker", shelf) if layers else arranged_rows
 
     catalog = catalog_named(stream.patterns, stream.domain, stream.parameters)
     compiled = compile_line(catalog, attribute_types(events().schema), layers, stream)
     rows = events(compiled.attributes)
-    crossed = crossing(rows, compiled.spec, compiled.families, layers, compiled.attributes)
+    crossed = crossing(rows, compiled.spec, compiled.families, layers, compiled.attributes, shelf)
     rules = bucket_rules(stream)
     # what the first stateful step has put in order needs no waiting in the second
     settled = replace(rules, out_of_order_us=0) if stream.derive else rules
@@ -83,7 +84,7 @@ def _carried(attributes: tuple[str, ...] | None) -> set[str] | None:
     return None if attributes is None else {*attributes, *REMEMBERED, "engine", "nav_status", "accelerating"}
 
 
-def _as_rows(judged: DataFrame, buckets: int, carried: set[str] | None) -> DataFrame:
+def _as_rows(judged: DataFrame, labels: list[int], carried: set[str] | None) -> DataFrame:
     """Messages as rows of the line: events, and rejected ones that are only passed on."""
     bad = F.col("reason").isNotNull()
     raw = F.struct(
@@ -94,7 +95,7 @@ def _as_rows(judged: DataFrame, buckets: int, carried: set[str] | None) -> DataF
         F.length("raw").alias("raw_characters"),
     )
     return judged.select(
-        bucket_of(F.col("track"), buckets).alias("bucket"),
+        bucket_of(F.col("track"), labels).alias("bucket"),
         F.when(bad, TOLD).otherwise(EVENT).alias("kind"),
         F.coalesce("track", F.lit("")).alias("track"),
         F.coalesce("time", F.timestamp_micros(F.lit(0).cast("long"))).alias("time"),

@@ -72,12 +72,18 @@ class Sinks:
         for kind, name in FOLDERS.items():
             folder = Path(str(self._settings.stream.output)) / name / f"batch={batch:09d}"
             if kind in there:
-                columns = match_columns() if kind == MATCH else forecast_columns() if kind == FORECAST else ["payload"]
-                rows.where(F.col("kind") == kind).select(*columns).write.mode("overwrite").parquet(str(folder))
+                shown = rows.where(F.col("kind") == kind).select(*_columns(kind))
+                shown.write.mode("overwrite").parquet(str(folder))
         if told.replies:
             file = Path(str(self._settings.stream.output)) / "replies" / f"batch={batch:09d}.jsonl"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text("".join(json.dumps(reply) + "\n" for reply in told.replies), encoding="utf-8")
+
+
+def _columns(kind: str) -> list[Column]:
+    if kind == MATCH:
+        return match_columns(places=True)
+    return forecast_columns() if kind == FORECAST else [F.col("payload")]
 
 
 def topic_of(topics: TopicSettings) -> Column:
@@ -95,7 +101,7 @@ def topic_of(topics: TopicSettings) -> Column:
 def value_of() -> Column:
     """A row as JSON, by its kind."""
     options = {"timestampFormat": TIME_FORMAT, "ignoreNullFields": "false"}
-    match = F.to_json(F.struct(*match_columns()), options)
+    match = F.to_json(F.struct(*match_columns(places=True)), options)
     forecast = F.to_json(F.struct(*forecast_columns()), options)
     return F.when(F.col("kind") == MATCH, match).when(F.col("kind") == FORECAST, forecast).otherwise(F.col("payload"))
 

@@ -105,4 +105,4 @@ def _kafka(settings: Settings, topic: str) -> dict[str, str]:
     if not servers:
         msg = "kafka.bootstrap_servers: is not set. Name the broker, or set stream.source to files."
         raise InputError(msg)
-    return {"kafka.bootstrap.servers": servers, "subscribe": topic, "failOnDataLoss": "false"}
+    return {"kafka.bootstrap.servers": servers, "subscribe": topic, "failOnDataLoss": "true"}

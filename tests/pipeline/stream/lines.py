@@ -105,4 +105,4 @@ def in_batch(patterns: tuple[CompiledPattern, ...], events: pd.DataFrame) -> lis
     matches, _ = recogniser.advance(batch, recogniser.fresh(len(first)))
     import pyarrow as pa
 
-    return list(found_batch(matches, patterns, pa.array(rows["track"].tolist())).to_pylist())
+    return list(found_batch(matches, patterns, pa.array(rows["track"].tolist()), matches.event).to_pylist())

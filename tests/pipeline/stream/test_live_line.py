@@ -302,3 +302,32 @@ def test_alerts_fit_their_schema_and_say_why(scenario: Scenario) -> None:
 def test_killed_five_times_nothing_is_lost_and_nothing_extra(tmp_path: Path, broker: str, spark: Any) -> None:
     scenario = run_scenario(tmp_path, broker, "soak", kills=5)
     agrees(scenario, expected(spark, scenario.rows, tmp_path / "patterns.yaml"))
+
+
+@pytest.mark.soak
+def test_a_broker_that_is_gone_for_a_while_is_waited_for(tmp_path: Path, spark: Any) -> None:
+    from pipeline.kafka import create_topics, start_broker, stop_broker
+    from pipeline.kafka.broker import free_port
+
+    jars, port, home = read_settings(environment={}).jars.directory, free_port(), tmp_path / "kafka"
+    servers = str(start_broker(home, port, jars).address)
+    file = settings_file(tmp_path, servers, "gone")
+    settings, log = read_settings(file, environment={}), tmp_path / "log"
+    create_topics(servers, settings.stream.topics.model_dump().values())
+    broker, scenario = Broker(servers, settings), Scenario(rows=positions())
+    sent = messages(scenario.rows)
+    broker.produce(sent[: len(sent) // 2])
+    process = start(file, log)
+    until(lambda: bool(broker.read(settings.stream.topics.matches)), process, log)
+    stop_broker(home)
+    time.sleep(30)
+    start_broker(home, port, jars)
+    broker.produce(sent[len(sent) // 2 :])
+    ask(settings, Order(flush=True))
+    time.sleep(5)
+    ask(settings, Order(flush=True))
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=PATIENCE_S) == 0
+    scenario.matches = broker.read(settings.stream.topics.matches)
+    stop_broker(home)
+    agrees(scenario, expected(spark, scenario.rows, tmp_path / "patterns.yaml"))

@@ -1,0 +1,173 @@
+"""Every scheme finds the same matches with the same ids, from every kind of source, for random catalogs."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from random import Random
+
+import pyarrow as pa
+import pyarrow.compute
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from patterns.compiler import CompiledPattern, compile_pattern
+from patterns.errors import PatternError
+from patterns.spec import AfterMatch, Output, Report, spec_of
+from pipeline.sources.table import read_events
+from pipeline.stages.layout import LAYOUT_FILE, Layout
+from pipeline.stages.recognise import Recognise
+from pipeline.stages.schemes.facts import prepare
+from pipeline.stages.schemes.giants import long_tracks
+from pipeline.stages.schemes.planner import Scheme
+from pipeline.stages.schemes.running import Work, run_scheme
+from pipeline.stages.tally import EVENTS, MATCHES, open_tally
+
+pytestmark = pytest.mark.spark
+
+WHERE = {"low": "x < 3", "high": "x >= 5 or word = 'go'", "odd": "x == 1 or x == 3", "fast": "v > 0.5 and low"}
+SHAPES = ("{0} ; {1}+", "{0}{{2,}}", "any({0}, {1}, {2})", "next({0}, {1})", "{0} ; {1}* ; {2}", "({0} or {1}) ; {2}")
+
+
+def random_catalog(random: Random, count: int) -> tuple[CompiledPattern, ...]:
+    found: list[CompiledPattern] = []
+    while len(found) < count:
+        text = random.choice(SHAPES).format(*random.choices(list(WHERE), k=3))
+        output = random.choice([Output.DETECT, Output.DETECT, Output.COUNT, Output.ENUMERATE])
+        episodes = output is Output.DETECT and random.random() < 0.5
+        rules = {
+            "window_us": random.choice([None, 8_000_000]) if output is Output.DETECT else 6_000_000,
+            "max_gap_us": random.choice([None, 5_000_000]),
+            "after_match": random.choice(list(AfterMatch)),
+            "output": output,
+            "report": Report.EPISODES if episodes else Report.EACH,
+            "min_dwell_us": random.choice([0, 2_000_000]) if episodes else 0,
+        }
+        try:
+            found.append(compile_pattern(spec_of(f"p{len(found)}", text, WHERE, **rules)))  # type: ignore[arg-type]
+        except PatternError:
+            continue
+    return tuple(found)
+
+
+def random_events(random: Random, tracks: int, events: int) -> pa.Table:
+    rows = []
+    for track in range(tracks):
+        now = 1_700_000_000_000_000
+        for n in range(random.randint(1, 2 * events)):
+            now += random.choice([0, 1, 1, 2, 9]) * 1_000_000
+            rows.append(
+                (f"t{track}", now, n, random.choice([None, *range(7)]), random.choice(["go", "stay", None]),
+                 random.choice([None, float("nan"), random.random()]), random.uniform(-180, 180), n % 7 or None)
+            )  # fmt: skip
+    names = ("track", "time", "offset", "x", "word", "v", "lon", "lat")
+    kinds = (
+        pa.string(), pa.timestamp("us", tz="UTC"), pa.int64(), pa.int64(), pa.string(), pa.float64(), pa.float64(),
+        pa.float64(),
+    )  # fmt: skip
+    columns = zip(*rows, strict=True)
+    return pa.table({n: pa.array(c, k) for n, c, k in zip(names, columns, kinds, strict=True)})
+
+
+def laid_out(table: pa.Table, folder: Path, files: int) -> str:
+    """The events in files of whole tracks, in order, with the note that says so."""
+    folder.mkdir()
+    ordered = table.sort_by([("track", "ascending"), ("time", "ascending"), ("offset", "ascending")])
+    tracks = sorted(set(table["track"].to_pylist()))
+    for n in range(files):
+        mine = pa.array(tracks[n::files])
+        pq.write_table(ordered.filter(pa.compute.is_in(ordered["track"], mine)), folder / f"part-{n}.parquet")
+    note = Layout(files, len(table), len(tracks))
+    (folder / LAYOUT_FILE).write_text(json.dumps(asdict(note)))
+    return str(folder)
+
+
+def shuffled(table: pa.Table, folder: Path, random: Random) -> str:
+    """The events in any order, in files of several row groups."""
+    folder.mkdir()
+    order = list(range(len(table)))
+    random.shuffle(order)
+    mixed, half = table.take(pa.array(order)), len(table) // 2
+    pq.write_table(mixed.slice(0, half), folder / "a.parquet", row_group_size=max(1, half // 3))
+    pq.write_table(mixed.slice(half), folder / "b.parquet", row_group_size=max(1, half // 2))
+    return str(folder)
+
+
+def by_scheme(
+    spark: SparkSession,
+    path: str,
+    patterns: tuple[CompiledPattern, ...],
+    scheme: Scheme,
+    folder: Path,
+    own: bool = True,
+) -> list[str]:
+    """What is written, a line per match; `own` is unset to let Spark read the events."""
+    stage, events = Recognise(patterns), read_events(spark, [path]).good
+    tally = open_tally(spark.sparkContext)
+    prepared = prepare([path], events, stage, scheme, as_read=own)
+    assert (prepared.source is not None) == own
+    folder.mkdir()
+    written = run_scheme(Work(stage, events, prepared.source, str(folder), tally), prepared.choice)
+    rows = spark.read.parquet(str(folder)).collect() if written else []
+    assert len(rows) == written == sum(n for (kind, _), n in tally.value.items() if kind == MATCHES)
+    assert tally.value[EVENTS, ""] == events.count()
+    return sorted(map(repr, rows))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_schemes_agree_to_the_match_id(spark: SparkSession, tmp_path: Path, seed: int) -> None:
+    random = Random(seed)
+    patterns = random_catalog(random, 7)
+    table = random_events(random, tracks=9, events=60)
+    whole, mixed = laid_out(table, tmp_path / "whole", files=3), shuffled(table, tmp_path / "mixed", random)
+    expected = sorted(map(repr, read_events(spark, [mixed]).good.transform(Recognise(patterns)).collect()))
+    assert len(expected) > 50
+    runs = [(whole, scheme, True) for scheme in Scheme if scheme is not Scheme.AUTO]
+    runs += [(mixed, Scheme.PARTITION, True), (mixed, Scheme.PATTERN, True), (mixed, Scheme.COMBINED, False)]
+    for n, (path, scheme, own) in enumerate(runs):
+        assert by_scheme(spark, path, patterns, scheme, tmp_path / str(n), own) == expected, (scheme, path, own)
+
+
+def test_a_long_track_shared_in_slices_shows_the_same(spark: SparkSession, tmp_path: Path) -> None:
+    random = Random(5)
+    patterns = random_catalog(random, 9)
+    assert {pattern.spec.output for pattern in patterns} > {Output.DETECT}
+    table = random_events(random, tracks=3, events=900)
+    half = pa.compute.if_else(pa.compute.equal(table["track"], "t0"), "t0", "t1")
+    table = table.set_column(0, "track", half)
+    path = shuffled(table, tmp_path / "mixed", random)
+    expected = sorted(map(repr, read_events(spark, [path]).good.transform(Recognise(patterns)).collect()))
+    stage, events = Recognise(patterns), read_events(spark, [path]).good
+    prepared = prepare([path], events, stage, Scheme.PARTITION, as_read=True)
+    assert prepared.source is not None
+    slices = long_tracks(prepared.source, buckets=2, least=100)
+    assert [len(cuts) for cuts in slices.values()] == [3] * len(slices) != []
+    tally = open_tally(spark.sparkContext)
+    (tmp_path / "out").mkdir()
+    work = Work(stage, events, prepared.source, str(tmp_path / "out"), tally, slices=slices)
+    run_scheme(work, prepared.choice)
+    assert sorted(map(repr, spark.read.parquet(str(tmp_path / "out")).collect())) == expected
+    assert tally.value[EVENTS, ""] == len(table)
+    assert sum(n for (kind, _), n in tally.value.items() if kind == MATCHES) == len(expected)
+
+
+@pytest.mark.soak
+def test_schemes_agree_on_a_million_events(spark: SparkSession, tmp_path: Path) -> None:
+    random = Random(7)
+    patterns = random_catalog(random, 8)
+    table = random_events(random, tracks=1000, events=1000)
+    assert len(table) > 950_000
+    whole, mixed = laid_out(table, tmp_path / "whole", files=4), shuffled(table, tmp_path / "mixed", random)
+    totals = set()
+    for n, (path, scheme) in enumerate(
+        [(mixed, Scheme.PARTITION), *((whole, s) for s in Scheme), (mixed, Scheme.COMBINED)]
+    ):
+        by_scheme_folder = tmp_path / str(n)
+        stage, events = Recognise(patterns), read_events(spark, [path]).good
+        prepared = prepare([path], events, stage, scheme, as_read=True)
+        by_scheme_folder.mkdir()
+        run_scheme(Work(stage, events, prepared.source, str(by_scheme_folder)), prepared.choice)
+        rows = spark.read.parquet(str(by_scheme_folder)).drop("registers")
+        totals.add(tuple(rows.agg(F.count("*"), F.sum(F.xxhash64(*rows.columns) % 1_000_003)).collect()[0]))
+    assert len(totals) == 1
