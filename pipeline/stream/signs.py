@@ -53,14 +53,15 @@ _COLUMNS = [
 
 
 def _sign(row: Any) -> Sign:
+    instance = None if pd.isna(row.instance) else row.instance
     if row.kind == MATCH:
         return Sign(
-            row.pattern, row.instance, row.track, int(row.time_us), int(row.start_time_us), row.status, row=int(row.row)
+            row.pattern, instance, row.track, int(row.time_us), int(row.start_time_us), row.status, row=int(row.row)
         )
     status = "positive" if row.positive else "negative"
     time = int(row.time_us)
     return Sign(
-        row.pattern, row.instance, row.track, time, time, status, "forecast", int(row.row),
+        row.pattern, instance, row.track, time, time, status, "forecast", int(row.row),
         float(row.probability), row.model_version,
     )  # fmt: skip
 
