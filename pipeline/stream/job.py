@@ -122,7 +122,7 @@ class Stream:
         """Show how the query does until it ends or is to be stopped; the fault that ended it, if one did."""
         with self._display() as show:
             while query.isActive and not self._stopping.is_set():
-                query.awaitTermination(1) if not self._stopping.wait(REFRESH_S) else None
+                self._stopping.wait(REFRESH_S)
                 if query.lastProgress is not None:
                     self.metrics.hear_progress(json.loads(query.lastProgress.json))
                 show(time.monotonic() - began)
