@@ -108,8 +108,10 @@ class Stream:
     def _may_go_on(self, fault: StreamingQueryException) -> bool:
         """Whether the fault was the broker's; if so, return when it answers again."""
         servers = self._settings.kafka.bootstrap_servers
-        if servers is None or "kafka" not in str(fault).lower() or self._stopping.is_set():
+        if servers is None or self._stopping.is_set():
             return False
+        if "org.apache.kafka.common.errors" not in str(fault) and is_reachable(servers):
+            return False  # the broker is there and did not complain: the fault is another's
         self._progress.say(f"{servers}: the broker does not answer; waiting for it")
         logger.warning("the broker is gone: %s", _sentence(fault))
         while not is_reachable(servers):
