@@ -5,7 +5,8 @@ from geo.errors import GeoError
 from geo.layers import Layer, LayerSpec, read_layer, read_layers
 from geo.nearby import near_features
 from geo.proximity import PairSettings, legs, pairs, pairs_of_legs
-from geo.worker import publish
+from geo.proximity_stream import legs_of_previous, legs_of_stream, pairs_of_stream, pairs_of_streamed_legs
+from geo.worker import publish, reload_layers
 
 __all__ = [
     "STRATEGIES",
@@ -18,10 +19,15 @@ __all__ = [
     "choose",
     "enrich",
     "legs",
+    "legs_of_previous",
+    "legs_of_stream",
     "near_features",
     "pairs",
     "pairs_of_legs",
+    "pairs_of_stream",
+    "pairs_of_streamed_legs",
     "publish",
     "read_layer",
     "read_layers",
+    "reload_layers",
 ]

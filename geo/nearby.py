@@ -16,9 +16,9 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.functions import pandas_udf
 
 from geo.attributes import POSITION, check_position
-from geo.cells import PIECE_FIELDS
+from geo.cells import piece_structs
 from geo.errors import AttributeClashError, StrategyError
-from geo.joins import metres_to, position_shape, rank_piece, without_auto_broadcast
+from geo.joins import metres_to, position_shape, rank_pieces, without_auto_broadcast
 from geo.layers import Layer, open_index
 from geo.layers.index import FEATURES_FILE
 from geo.measures.spheroid import place_in_space
@@ -98,7 +98,7 @@ def _by_join(events: DataFrame, layer: Layer, radius_m: float, column: str, stra
         "abs(__lon) <= 180 AND abs(__lat) <= 90"
     )
     joined = positions.join(features, F.expr("ST_Intersects(__box, ST_Point(__lon, __lat))"))
-    best = F.array_min(F.transform("__pieces", lambda piece: rank_piece(piece, _space())))
+    best = F.array_min(rank_pieces(F.col("__pieces"), _space()))
     held = F.expr("ST_Dimension(geometry) = 2") & F.call_function(
         "ST_Intersects", F.col("geometry"), position_shape("__lon", "__lat")
     )
@@ -150,8 +150,5 @@ def _boxes(layer: Layer, radius_m: float) -> pa.Table:
 
 
 def _piece_lists(order: np.ndarray, begin: np.ndarray, layer: Layer) -> pa.ListArray:
-    pieces = layer.index.arrays.pieces
-    columns = [pieces.feature[order], *pieces.degrees[order].T, *pieces.space[order].T]
-    structs = pa.StructArray.from_arrays([pa.array(column) for column in columns], list(PIECE_FIELDS))
     ends = np.concatenate((begin, [len(order)])).astype(np.int32)
-    return pa.ListArray.from_arrays(pa.array(ends), structs)
+    return pa.ListArray.from_arrays(pa.array(ends), piece_structs(order, layer.index))

@@ -18,8 +18,8 @@ from geo.measures.spheroid import ECCENTRICITY_SQUARED, place_in_space
 
 KNOTS_PER_METRE_PER_SECOND = 3600.0 / 1852.0
 CUBE_SIDES = 4.0
+LEG_COLUMNS = ("track", "time", "lon", "lat")
 BEFORE = ("before_time", "before_lon", "before_lat")
-OWN = ("track", "time", "lon", "lat", "source", "offset")
 AXES = ("x", "y", "z")
 
 
@@ -30,7 +30,8 @@ class PairSettings:
     distance_m: float = 500.0
     step_s: int = 60
     max_gap_s: int = 600
-    lateness_s: int = 3600
+    lateness_s: int = 1200
+    """In a stream: how far one of two tracks may be behind the other; more than `max_gap_s`."""
     attributes: tuple[str, ...] = ("speed_kn", "course_deg", "vessel_type", "ship_type", "name")
 
     def __post_init__(self) -> None:
@@ -47,31 +48,46 @@ def pairs(events: DataFrame, settings: PairSettings | None = None) -> DataFrame:
 
 
 def legs(events: DataFrame, settings: PairSettings) -> DataFrame:
-    """Each position with the one before it in its track; batch only, as a stream has it from its track state."""
-    missing = [name for name in ("track", "time", "lon", "lat") if name not in events.columns]
-    if missing:
-        msg = f"events: no column '{missing[0]}'. Pairs need track, time, lon and lat."
-        raise AttributeClashError(msg)
-    kept = [name for name in settings.attributes if name in events.columns]
+    """Each position with the one before it in its track; a batch's way, `geo.proximity_stream` has a stream's."""
     order = ["time", *(["offset"] if "offset" in events.columns else [])]
-    known = events.where((F.abs("lon") <= 180.0) & (F.abs("lat") <= 90.0) & F.col("time").isNotNull())
     within_track = Window.partitionBy("track").orderBy(*order)
-    before = [F.lag(name).over(within_track).alias(f"before_{name}") for name in ("time", "lon", "lat")]
-    return known.select("track", "time", "lon", "lat", *kept, *before)
+    before = {new: F.lag(name).over(within_track) for name, new in zip(LEG_COLUMNS[1:], BEFORE, strict=True)}
+    return known_positions(events, settings).withColumns(before)
+
+
+def known_positions(events: DataFrame, settings: PairSettings) -> DataFrame:
+    """The positions on earth, with the attributes that pairs carry."""
+    missing = [name for name in LEG_COLUMNS if name not in events.columns]
+    if missing:
+        msg = f"events: no column '{missing[0]}'. Pairs need {', '.join(LEG_COLUMNS)}."
+        raise AttributeClashError(msg)
+    kept = [name for name in (*settings.attributes, "offset") if name in events.columns]
+    known = events.where((F.abs("lon") <= 180.0) & (F.abs("lat") <= 90.0) & F.col("time").isNotNull())
+    return known.select(*LEG_COLUMNS, *kept)
 
 
 def pairs_of_legs(legs: DataFrame, settings: PairSettings) -> DataFrame:
-    """Pairs from legs (`track time lon lat before_time before_lon before_lat` and attributes), batch or stream.
-
-    In a stream the two sides wait for each other at most `lateness_s` of common time.
-    """
+    """Pairs of a batch of legs (`track time lon lat before_time before_lon before_lat` and attributes)."""
     kept = [name for name in settings.attributes if name in legs.columns]
+    cubes = in_common_cubes(legs, kept, settings)
+    a, b = (cubes.select(*[F.col(name).alias(f"{name}_{side}") for name in cubes.columns]) for side in "ab")
+    same = [F.col(f"{name}_a") == F.col(f"{name}_b") for name in ("time", *(f"c{axis}" for axis in AXES))]
+    return pairs_of_cubes(a.join(b, [*same, F.col("track_a") < F.col("track_b")]), kept, settings)
+
+
+def in_common_cubes(legs: DataFrame, kept: Sequence[str], settings: PairSettings) -> DataFrame:
+    """The tracks at common times, one row for every cube that the box of the distance around a position touches."""
     common = _at_common_times(legs, kept, settings)
-    if legs.isStreaming:
-        common = common.withWatermark("at", f"{settings.lateness_s} seconds")
-    a, b = (_in_cubes(_renamed(common, side, kept), side, settings) for side in ("a", "b"))
-    same = [F.col("time_a") == F.col("time_b"), *[F.col(f"c{axis}_a") == F.col(f"c{axis}_b") for axis in AXES]]
-    near = a.join(b, [*same, F.col("track_a") < F.col("track_b")]).where(_middle_is_here(settings) & _is_near(settings))
+    half, cube = settings.distance_m / 2.0, settings.distance_m * CUBE_SIDES
+    for axis in AXES:
+        low, high = (F.floor((F.col(axis) + sign * half) / cube).cast("long") for sign in (-1, 1))
+        common = common.withColumn(f"c{axis}", F.explode(F.sequence(low, high)))
+    return common
+
+
+def pairs_of_cubes(met: DataFrame, kept: Sequence[str], settings: PairSettings) -> DataFrame:
+    """The pairs within the distance among those that met in a cube, each once, with what they have in common."""
+    near = met.where(_middle_is_here(settings) & _is_near(settings))
     return _pair_events(near, kept).where(F.col("distance_m") <= settings.distance_m)
 
 
@@ -83,7 +99,8 @@ def _at_common_times(legs: DataFrame, kept: Sequence[str], settings: PairSetting
     # Without a position before it, a position stands for itself alone, if it lies on a common time.
     first = F.when(bridged, F.floor(begin / settings.step_s) + 1).otherwise(F.ceil(end / settings.step_s))
     last = F.floor(end / settings.step_s)
-    ticks = F.when(first <= last, F.sequence(first.cast("long"), last.cast("long"))).otherwise(
+    once = F.coalesce(begin != end, F.lit(True))  # of several positions at one time the first counts
+    ticks = F.when(once & (first <= last), F.sequence(first.cast("long"), last.cast("long"))).otherwise(
         F.array().cast("array<long>")
     )
     here, before = (place_in_space(F, F.col(f"{p}lon"), F.col(f"{p}lat")) for p in ("", "before_"))
@@ -99,26 +116,12 @@ def _at_common_times(legs: DataFrame, kept: Sequence[str], settings: PairSetting
     speed = {
         f"v{axis}": F.coalesce((F.col(f"h{axis}") - F.col(f"b{axis}")) / F.col("span"), F.lit(0.0)) for axis in AXES
     }
-    common = rows.withColumns({**place, **speed, "at": F.timestamp_seconds(F.col("tick") * settings.step_s)})
-    return common.select("track", "at", "time", *AXES, *speed, *kept)
+    at = F.timestamp_seconds(F.col("tick") * settings.step_s)
+    return rows.withColumns({**place, **speed, "time": at}).select("track", "time", *AXES, *speed, *kept)
 
 
 def _numbered(prefix: str, place: tuple[Column, Column, Column]) -> list[Column]:
     return [column.alias(f"{prefix}{axis}") for axis, column in zip(AXES, place, strict=True)]
-
-
-def _renamed(common: DataFrame, side: str, kept: Sequence[str]) -> DataFrame:
-    names = ("track", *AXES, *(f"v{axis}" for axis in AXES), *kept)
-    return common.select(F.col("at").alias(f"time_{side}"), *[F.col(name).alias(f"{name}_{side}") for name in names])
-
-
-def _in_cubes(common: DataFrame, side: str, settings: PairSettings) -> DataFrame:
-    """One row for every cube that the box of the distance around the position touches, eight at most."""
-    half, cube = settings.distance_m / 2.0, settings.distance_m * CUBE_SIDES
-    for axis in AXES:
-        low, high = (F.floor((F.col(f"{axis}_{side}") + sign * half) / cube).cast("long") for sign in (-1, 1))
-        common = common.withColumn(f"c{axis}_{side}", F.explode(F.sequence(low, high)))
-    return common
 
 
 def _middle_is_here(settings: PairSettings) -> Column:

@@ -22,7 +22,7 @@ from pyspark.sql.pandas.functions import pandas_udf
 
 from geo.attributes import POSITION, attribute_names, attribute_schema
 from geo.errors import LayersFileError
-from geo.layers import Answer, Layer, LayerIndex, LayerSpec, open_index
+from geo.layers import Answer, Layer, LayerIndex, LayerSpec, open_index, read_layers
 
 CURRENT = "current.json"
 _ANSWER = "__answer"
@@ -51,6 +51,16 @@ def publish(layers: Sequence[Layer], shelf: Path) -> None:
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         json.dump({"layers": rows, "versions": {layer.spec.name: layer.version for layer in layers}}, file)
     Path(staging).replace(shelf / CURRENT)
+
+
+def reload_layers(file: Path, cache: Path, shelf: Path) -> tuple[Layer, ...]:
+    """Read the layers that `file` declares anew and publish them on `shelf`: what a running stream is asked to do.
+
+    A layer that did not change is found in the cache. If one of them is refused, those in force stay.
+    """
+    layers = read_layers(file, cache)
+    publish(layers, shelf)
+    return layers
 
 
 def on_shelf(shelf: Path) -> tuple[StoredLayer, ...]:

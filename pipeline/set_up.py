@@ -41,7 +41,7 @@ def install_packages() -> str | None:
     fault = run(
         [
             *(str(ENVIRONMENT / "bin" / "uv"), "--no-config", "pip", "install", "--python", python(), *anew),
-            *("--constraint", "requirements.lock", "--editable", ".[dev]"),
+            *("--constraint", "requirements.lock", "--editable", ".[dev,airflow]"),
         ]
     )
     if fault is None:

@@ -90,6 +90,50 @@ class KafkaSettings(Section):
     )
 
 
+class ForecastSettings(Section):
+    """How models are trained and judged; a catalog entry's `forecast:` says what each pattern's model is to be."""
+
+    criterion: Literal["f1", "mcc", "cost"] = Field(
+        "f1", description="What `threshold: auto` makes best on validation data."
+    )
+    false_alarm_cost: float = Field(1.0, gt=0, description="With `criterion: cost`: the price of a false alarm.")
+    missed_cost: float = Field(5.0, gt=0, description="With `criterion: cost`: the price of a missed match.")
+    max_order: int = Field(
+        8, ge=1, le=12, description="The longest context that is counted; any order up to it is free."
+    )
+    min_context_probability: float = Field(0.00003, gt=0, lt=1, description="Contexts that are rarer are not kept.")
+    min_symbol_probability: float = Field(
+        0.001, gt=0, lt=1, description="A context is kept for a symbol that follows it at least so probably."
+    )
+    ratio: float = Field(1.05, gt=1, description="How much a context must change a probability to be kept.")
+    smoothing: float = Field(0.00001, ge=0, lt=0.1, description="The least probability of any symbol.")
+    train_sample_events: int = Field(
+        200_000, ge=1000, description="Events, of whole tracks, that trees and thresholds look at; counting sees all."
+    )
+    evaluate_sample_events: int = Field(
+        500_000, ge=1000, description="Events, of whole tracks, that an evaluation looks at."
+    )
+    boosting_iterations: int = Field(
+        100, ge=1, description="Trees of the gradient boosting that an evaluation compares with."
+    )
+
+
+class TrainingSettings(Section):
+    """How scheduled training chooses and judges models."""
+
+    held_out_share: float = Field(
+        0.2, gt=0, lt=1, description="Share of tracks that is never counted: half to choose settings, half to judge."
+    )
+    held_out_events: int = Field(200_000, ge=1000, description="The most events of them that are kept per interval.")
+    judged_intervals: int = Field(3, ge=1, description="Newest intervals that settings and models are compared on.")
+    search_budget: int = Field(12, ge=1, description="Settings of a model that are tried.")
+    search_seed: int = Field(1, description="Draws the settings that are tried where there are more than the budget.")
+    search_orders: tuple[int, ...] = Field((1, 2, 3, 4, 6), description="Orders to try, up to forecasting.max_order.")
+    search_smoothings: tuple[float, ...] = Field((0.00001, 0.0001, 0.001), description="Smoothings to try.")
+    search_ratios: tuple[float, ...] = Field((1.05, 1.2), description="Ratios to try.")
+    half_life_days: float | None = Field(None, gt=0, description="Days after which a count weighs half; none: never.")
+
+
 class Settings(Section):
     """All that can be set."""
 
@@ -97,6 +141,8 @@ class Settings(Section):
     jars: JarSettings = Field(default_factory=JarSettings, description="Where the jars are kept.")
     layers: LayerSettings = Field(default_factory=LayerSettings, description="The layers of enrichment.")
     kafka: KafkaSettings = Field(default_factory=KafkaSettings, description="The Kafka broker.")
+    forecasting: ForecastSettings = Field(default_factory=ForecastSettings, description="Models and forecasts.")
+    training: TrainingSettings = Field(default_factory=TrainingSettings, description="Scheduled training.")
 
 
 def read_settings(

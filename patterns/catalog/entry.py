@@ -9,8 +9,10 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
     PrivateAttr,
+    Tag,
     field_validator,
     model_validator,
 )
@@ -26,6 +28,10 @@ _CONDITION_WORDS = ("and", "or", "in", "is", "known", "unknown", "true", "false"
 _FUNCTIONS = ("abs", "min", "max", "angle", "distance_m", "seconds_since")
 RESERVED = frozenset((*_PATTERN_WORDS, *_CONDITION_WORDS, *_FUNCTIONS))
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+LEARN = "learn"
+MOST_LEAVES = 48
+"""The conditions of a pattern and its features share 64 bits."""
 
 Parameter: TypeAlias = bool | int | float | str
 
@@ -94,6 +100,15 @@ Span = Annotated[
 Groups: TypeAlias = Annotated[tuple[Annotated[tuple[str, ...], Field(strict=False)], ...], Field(strict=False)]
 
 
+def _learn_alone(features: Any) -> Any:
+    """`features: learn` is short for `features: {learn: {}}`; so is a `learn:` without anything below it."""
+    if features == LEARN:
+        return {LEARN: {}}
+    if isinstance(features, dict) and features.get(LEARN, "") is None:
+        return {**features, LEARN: {}}
+    return features
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
 
@@ -138,6 +153,25 @@ class Forecast(_Part):
             msg = f"{self.within} events lie beyond the horizon of {self.horizon}. Make the horizon at least as long."
             raise fault_at(("within",), msg)
         return self
+
+
+class Learn(_Part):
+    """Features learned from training data: the leaves of a shallow tree, as conditions of the alphabet."""
+
+    attributes: Annotated[tuple[str, ...], Field(strict=False)] = Field(
+        (), description="What the tree may read; when empty, what the pattern's conditions and named features read."
+    )
+    leaves: int = Field(MOST_LEAVES, ge=2, le=MOST_LEAVES, description="The most leaves the tree may have.")
+
+
+def _feature_kind(value: Any) -> str:
+    return LEARN if isinstance(value, dict | Learn) else "text"
+
+
+Feature: TypeAlias = Annotated[
+    Annotated[str, Tag("text")] | Annotated[Learn, Tag(LEARN)],
+    Discriminator(_feature_kind),  # so that a fault within `learn` is told as such, not as a text that is none
+]
 
 
 class Alert(_Part):
@@ -186,7 +220,14 @@ class PatternEntry(_Part):
         DEFAULT_LIMIT, ge=1, description="With `output: enumerate`: the most sets of events per detection."
     )
     exclusive: Groups = Field((), description="Groups of conditions of which at most one holds.")
-    features: dict[str, str] = Field(default_factory=dict, description="Further conditions, for forecasting only.")
+    features: Annotated[dict[str, Feature], BeforeValidator(_learn_alone)] = Field(
+        default_factory=dict,
+        description=(
+            "Further conditions, for forecasting only. `learn` (alone, or as a key with `attributes` and `leaves`) has "
+            "`foresail train` learn conditions from the events, which take the place of the named ones."
+        ),
+        json_schema_extra={"type": ["object", "string"], "anyOf": [{"const": LEARN}, {"type": "object"}]},
+    )
     forecast: Forecast | None = Field(None, description="Defaults for forecasting the pattern.")
     alert: Alert | None = Field(None, description="How a match becomes an alert.")
 
@@ -205,14 +246,23 @@ class PatternEntry(_Part):
 
     @field_validator("where", "features")
     @classmethod
-    def _usable_conditions(cls, conditions: dict[str, str]) -> dict[str, str]:
+    def _usable_conditions(cls, conditions: dict[str, Any]) -> dict[str, Any]:
         _check_keys(conditions, "a condition")
         return conditions
+
+    @field_validator("features")
+    @classmethod
+    def _learn_is_no_condition(cls, features: dict[str, str | Learn]) -> dict[str, str | Learn]:
+        for name, value in features.items():
+            if (name == LEARN) != isinstance(value, Learn):
+                way_out = "Give it `attributes` and `leaves`" if name == LEARN else "Write the text of a condition"
+                raise fault_at((name,), f"'{name}' cannot be this feature. {way_out}.")
+        return features
 
     @model_validator(mode="after")
     def _consistent(self) -> "PatternEntry":
         taken = dict.fromkeys(self.parameters, "parameters")
-        for kind, names in (("where", self.where), ("features", self.features)):
+        for kind, names in (("where", self.where), ("features", self.named_features)):
             for name in names:
                 if name in taken:
                     msg = f"'{name}' is also one of the {taken[name]}. Give one of the two another name."
@@ -224,11 +274,22 @@ class PatternEntry(_Part):
         if self.report == "episodes" and self.output != "detect":
             msg = f"episodes go with output: detect, not {self.output}. Drop one of the two."
             raise fault_at(("report",), msg)
-        known = {*self.where, *self.features}
+        known = {*self.where, *self.named_features}
         for name in (name for group in self.exclusive for name in group):
             if name not in known:
                 raise fault_at(("exclusive",), f"unknown condition '{name}'. {did_you_mean(name, known)}")
         return self
+
+    @property
+    def named_features(self) -> dict[str, str]:
+        """The features that are written down, by name."""
+        return {name: text for name, text in self.features.items() if isinstance(text, str)}
+
+    @property
+    def learn(self) -> Learn | None:
+        """How features are learned; None where they are not."""
+        found = self.features.get(LEARN)
+        return found if isinstance(found, Learn) else None
 
     def spec(self) -> PatternSpec:
         """What the compiler is given."""
@@ -238,7 +299,7 @@ class PatternEntry(_Part):
             version=self.version,
             pattern=self._text("pattern"),
             where=tuple(self._text("where", name) for name in self.where),
-            features=tuple(self._text("features", name) for name in self.features),
+            features=tuple(self._text("features", name) for name in self.named_features),
             parameters=self.parameters,
             exclusive=self.exclusive,
             window_us=window.size if window and window.kind == "time" else None,
@@ -277,5 +338,5 @@ class PatternEntry(_Part):
         return PatternEntry.model_validate({**held, **values}).written_as(self._texts)
 
 
-PARTS: dict[str, type[BaseModel]] = {"for_each": ForEach, "forecast": Forecast, "alert": Alert}
+PARTS: dict[str, type[BaseModel]] = {"for_each": ForEach, "forecast": Forecast, "alert": Alert, LEARN: Learn}
 """The keys of an entry that hold keys of their own."""

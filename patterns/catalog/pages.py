@@ -33,7 +33,8 @@ def pattern_page(entry: PatternEntry, compiled: CompiledPattern) -> str:
         _table("Conditions", ("name", "holds when"), _conditions(entry.where)),
         f"## Pattern\n\n```\n{dedent(entry.pattern).strip()}\n```",
         _automaton(entry, compiled),
-        _table("Features", ("name", "holds when"), _conditions(entry.features), _FEATURES if entry.features else ""),
+        _table("Features", ("name", "holds when"), _conditions(entry.named_features), _FEATURES),
+        _learned(entry),
         _symbols(compiled),
         _FOOT,
     ]
@@ -83,6 +84,17 @@ def _automaton(entry: PatternEntry, compiled: CompiledPattern) -> str:
     return (
         f"## Automaton\n\n![The automaton of {entry.name}]({entry.name}.svg)\n\n"
         f"{states} states, {symbols} symbols. State 0 is the start; a double circle means that the pattern is detected."
+    )
+
+
+def _learned(entry: PatternEntry) -> str:
+    if entry.learn is None:
+        return ""
+    read = ", ".join(f"`{name}`" for name in entry.learn.attributes) or "what the conditions and features read"
+    return (
+        f"## Learned features\n\n`foresail train` learns at most {entry.learn.leaves} conditions from the events, "
+        f"which take the place of the features above. Attributes that they may read: {read}.\n`foresail models show "
+        f"{entry.name}` lists the conditions that a model has learned."
     )
 
 

@@ -40,20 +40,20 @@ def detection_kernel() -> Kernel:
     states, rows = fresh_states(some, 1), fresh_rows(1)
     joint = fresh_joint(some)
     kinds = [typeof(value) for value in (states, rows, fresh_scratch(some))]
-    return _compiled(advance, (typeof(some.tables), typeof(joint), WORDS, LONGS, INTEGERS, *kinds, int64))
+    return ready(advance, (typeof(some.tables), typeof(joint), WORDS, LONGS, INTEGERS, *kinds, int64))
 
 
 @cache
 def set_kernel() -> Kernel:
     """`sets.advance_sets`, ready to be called."""
     rules = Rules(np.zeros((1, 1, 2), np.int32), np.zeros(1, np.bool_), 0, 0, 0, False, False, 0)
-    return _compiled(advance_sets, (typeof(rules), INTEGERS, LONGS, LONGS, typeof(fresh_set_states(1))))
+    return ready(advance_sets, (typeof(rules), INTEGERS, LONGS, LONGS, typeof(fresh_set_states(1))))
 
 
 @cache
 def set_arrangement() -> Kernel:
     """`sets.rearranged_sets`, ready to be called."""
-    return _compiled(rearranged_sets, (typeof(fresh_set_states(1)), LONGS))
+    return ready(rearranged_sets, (typeof(fresh_set_states(1)), LONGS))
 
 
 @cache
@@ -61,19 +61,19 @@ def family_kernel() -> Kernel:
     """`family_kernel.advance_families`, ready to be called."""
     some = plan([compile_pattern(spec_of("any", "a", {"a": "x"}))])
     states = typeof(fresh_family_states(1, 1, 1))
-    return _compiled(advance_families, (typeof(some.tables), WORDS, LONGS, LONGS, LONGS, INTEGERS, WORDS, states))
+    return ready(advance_families, (typeof(some.tables), WORDS, LONGS, LONGS, LONGS, INTEGERS, WORDS, states))
 
 
 @cache
 def family_arrangement() -> Kernel:
     """`family_kernel.rearranged_families`, ready to be called."""
-    return _compiled(rearranged_families, (typeof(fresh_family_states(1, 1, 1)), LONGS))
+    return ready(rearranged_families, (typeof(fresh_family_states(1, 1, 1)), LONGS))
 
 
 @cache
-def _discard_stale(folder: Path) -> None:
+def _discard_stale(folder: Path, beside: Path = Path(__file__).parent) -> None:
     """Remove compiled kernels of other sources: numba looks at the file of a kernel, not at those of what it calls."""
-    sources = sorted(Path(__file__).parent.glob("*.py"))
+    sources = sorted(beside.glob("*.py"))
     digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
     stamp = folder / f"kernels-{digest}.stamp"
     if stamp.exists():
@@ -96,9 +96,10 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
 }
 
 
-def _compiled(kernel: Any, signature: tuple[Any, ...]) -> Kernel:
-    _discard_stale(Path(kernel._cache.cache_path))
+def ready(kernel: Any, signature: tuple[Any, ...]) -> Kernel:
+    """The kernel, compiled for that signature alone."""
+    _discard_stale(Path(kernel._cache.cache_path), Path(kernel.py_func.__code__.co_filename).parent)
     kernel.compile(signature)
     kernel.disable_compile()
-    ready: Kernel = kernel
-    return ready
+    compiled: Kernel = kernel
+    return compiled

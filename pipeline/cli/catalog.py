@@ -224,7 +224,7 @@ def _print_entry(entry: "PatternEntry", rules: Mapping[str, str]) -> None:
     _block("Conditions", ((n, " ".join(text.split())) for n, text in entry.where.items()))
     click.echo(f"\nPattern\n  {' '.join(entry.pattern.split())}")
     _block("Rules", rules.items())
-    _block("Features", ((n, " ".join(text.split())) for n, text in entry.features.items()))
+    _block("Features", ((n, " ".join(text.split())) for n, text in entry.named_features.items()))
 
 
 def _block(title: str, rows: Iterable[tuple[str, object]]) -> None:

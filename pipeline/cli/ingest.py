@@ -24,6 +24,7 @@ from pipeline.cli.options import settings_from, settings_options
 )
 @click.option("--out", type=click.Path(path_type=Path), help="The folder of the result; made if absent.")
 @click.option("--append", is_flag=True, help="Add to what the folder holds; files it was made from are skipped.")
+@click.option("--allow-empty", is_flag=True, help="No file at --input is no fault: an hour in which nothing came.")
 @click.option("--mapping", type=click.Path(path_type=Path), help="A YAML file that says which column is what.")
 @click.option("--static", type=click.Path(path_type=Path), help="A CSV file of static data: ship types and names.")
 @click.option(
@@ -47,6 +48,7 @@ def command(
     inputs: tuple[str, ...],
     out: Path | None,
     append: bool,
+    allow_empty: bool,
     mapping: Path | None,
     static: Path | None,
     domain: str | None,
@@ -71,6 +73,9 @@ def command(
     if not inputs or out is None or not (feed_name or mapping):
         msg = "--from (or --mapping), --input and --out are needed."
         raise click.UsageError(msg)
+    if allow_empty and not any("://" in given or _is_there(given) for given in inputs):
+        _tell_empty(inputs, as_json)
+        return
     from dataclasses import asdict, replace
     from datetime import UTC, datetime
 
@@ -98,3 +103,17 @@ def command(
         write_summary(asdict(result))
     else:
         show_result(result, out)
+
+
+def _is_there(given: str) -> bool:
+    path = Path(given)
+    return path.exists() or any(path.parent.glob(path.name))
+
+
+def _tell_empty(inputs: tuple[str, ...], as_json: bool) -> None:
+    from pipeline.progress import write_summary
+
+    click.echo(f"foresail: {', '.join(inputs)}: nothing came; nothing is changed", err=True)
+    if as_json:
+        nothing: dict[str, int] = dict.fromkeys(("rows_in", "rows_out", "rejected", "duplicates"), 0)
+        write_summary({**nothing, "reasons": {}, "seconds": 0.0})

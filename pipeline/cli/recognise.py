@@ -18,7 +18,15 @@ from pipeline.progress import open_progress, write_summary
 @click.option("--domain", type=click.Choice(["maritime", "fleet"]), help="All built-in patterns of this domain.")
 @click.option("--layers", type=click.Path(path_type=Path), help="The layers file that pattern families need.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder to write to.")
-@click.option("--format", "form", type=click.Choice(["parquet", "jsonl"]), default="parquet", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["parquet", "jsonl", "geojson"]),
+    default="parquet",
+    show_default=True,
+    help="geojson: Parquet, and matches.geojson for maps beside it.",
+)
+@click.option("--report", is_flag=True, help="Also write report.html: map, timeline, counts, the events of matches.")
 @click.option("--types", help="Types of columns: a=string,b=double (string, double, long, boolean, timestamp).")
 @click.option(
     "--time-unit", type=click.Choice(["s", "ms", "us"]), help="Unit of epoch times; told from them if absent."
@@ -48,6 +56,7 @@ def command(
     layers: Path | None,
     out: Path,
     form: str,
+    report: bool,
     types: str | None,
     time_unit: str | None,
     scheme: str,
@@ -64,6 +73,7 @@ def command(
     from patterns.catalog.overrides import parse_override
     from pipeline.catalogs import catalog_named, files_digest
     from pipeline.jobs.recognise import RecogniseRequest, run_recognise
+    from pipeline.jobs.recognition_outputs import write_outputs
     from pipeline.session import start_spark
     from pipeline.stages.schemes.planner import Scheme
 
@@ -77,11 +87,13 @@ def command(
     progress = open_progress(quiet)
     spark = start_spark(settings, "foresail recognise", progress)
     try:
+        table = "jsonl" if form == "jsonl" else "parquet"
         request = RecogniseRequest(
-            events, catalog, out, form, chosen, time_unit, layers, settings.layers.directory,
+            events, catalog, out, table, chosen, time_unit, layers, settings.layers.directory,
             skip_unfit=not patterns, scheme=Scheme(scheme), skip_corrupt=skip_corrupt, episodes=episodes,
         )  # fmt: skip
         summary = run_recognise(spark, request, progress)
+        summary |= write_outputs(spark, request, summary, progress, form == "geojson", report)
     finally:
         spark.stop()
     changed = files_digest(patterns) != digest
@@ -118,3 +130,6 @@ def _show(summary: dict[str, Any], as_json: bool) -> None:
         f"{summary['events_per_second']:,} events/s, {summary['rejected']:,} rows rejected, "
         f"{summary['omitted']:,} sets omitted; written to {summary['output']}"
     )
+    for name in ("geojson", "report"):
+        if name in summary:
+            console.print(f"{name}: {summary[name]}", soft_wrap=True)

@@ -2,14 +2,13 @@
 
 from datetime import UTC, datetime, timedelta
 from itertools import combinations, pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from pyproj import Geod
 
-from geo import PairSettings, legs, pairs, pairs_of_legs
+from geo import PairSettings, pairs
 from geo.errors import AttributeClashError, StrategyError
 
 if TYPE_CHECKING:
@@ -65,9 +64,7 @@ def by_all_with_all(rows: list[tuple]) -> dict[tuple[str, datetime], float]:
     return found
 
 
-def test_pairs_are_those_of_comparing_all_with_all_and_a_stream_finds_them_too(
-    spark: "SparkSession", tmp_path: Path
-) -> None:
+def test_pairs_are_those_of_comparing_all_with_all(spark: "SparkSession") -> None:
     rows = fleet()
     events = spark.createDataFrame(rows, EVENT)
     found = {
@@ -77,16 +74,6 @@ def test_pairs_are_those_of_comparing_all_with_all_and_a_stream_finds_them_too(
     assert len(expected) > 200
     assert set(found) == set(expected)
     assert max(abs(found[key] - expected[key]) for key in expected) < 0.5
-
-    legs(events, STEP).coalesce(1).write.parquet(str(tmp_path / "legs"))
-    source = spark.readStream.schema(legs(events, STEP).schema).parquet(str(tmp_path / "legs"))
-    query = pairs_of_legs(source, STEP).writeStream.format("memory").queryName("pairs").start()
-    try:
-        query.processAllAvailable()
-    finally:
-        query.stop()
-    streamed = {(row["track"], row["time"].replace(tzinfo=UTC)) for row in spark.table("pairs").collect()}
-    assert streamed == set(expected)
 
 
 def crossing(spark: "SparkSession") -> "DataFrame":

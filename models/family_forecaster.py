@@ -1,0 +1,184 @@
+"""Forecasts for pattern families: per track one far chain state, and those of the features that differ from it."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.adoption import adopted_rows, predecessors
+from models.forecaster import EMISSIONS, check_models, history_places
+from models.forecasts import Forecasts, fresh_rows, from_rows
+from models.kernels.compilation import family_kernel, family_telling_kernel
+from models.kernels.family import FAR, Features, Steps
+from models.kernels.forecast import NO_GAP
+from models.model import Emission, Model
+from models.numbering import Numbering, shared_conditions
+from patterns.conditions.syntax import Condition
+from patterns.recognition.families import Near
+from patterns.recognition.recogniser import Batch
+
+
+class FamilyForecasterState(NamedTuple):
+    """Per track the far row, then the features that differ from it: rows `rows_at[t]..rows_at[t + 1]`."""
+
+    seen: NDArray[np.int64]
+    """Per track the events read so far."""
+    last_time: NDArray[np.int64]
+    length: NDArray[np.uint8]
+    """Per track and model how many symbols of history there are."""
+    rows_at: NDArray[np.int64]
+    feature: NDArray[np.int32]
+    """Per row the feature; of the far row, -1."""
+    near: NDArray[np.uint8]
+    """Per row whether the last event was near the feature."""
+    chain: NDArray[np.int32]
+    """Per row and model the chain state."""
+    history: NDArray[np.uint16]
+
+
+class FamilyForecaster:
+    """The models of all families over one layer; forecasts are given for the features that an event is near."""
+
+    def __init__(
+        self,
+        models: Sequence[Model],
+        conditions: Sequence[Condition] | None = None,
+        emission: Emission = "all",
+    ) -> None:
+        check_models(models, emission)
+        self.models = tuple(models)
+        self.conditions = tuple(conditions) if conditions is not None else shared_conditions(self.models)
+        self.emission = emission
+        self.history_at = history_places(self.models)
+        self._numbering = Numbering(self.models, self.conditions)
+        self._steps = Steps(
+            step=np.concatenate([np.empty(0, np.int32), *(m.chain.step.ravel() for m in self.models)]),
+            step_at=np.cumsum([0, *(m.chain.step.size for m in self.models)]).astype(np.int64),
+            symbols=np.array([len(m.codes) for m in self.models], dtype=np.int64),
+            max_gap=np.array([NO_GAP if m.max_gap_us is None else m.max_gap_us for m in self.models], dtype=np.int64),
+            history_at=self.history_at,
+        )
+
+    @property
+    def words(self) -> int:
+        """How many 64-bit words hold the conditions of one event."""
+        return self._numbering.words
+
+    def fresh(self, tracks: int) -> FamilyForecasterState:
+        """The state of tracks of which nothing has been read."""
+        return FamilyForecasterState(
+            seen=np.zeros(tracks, dtype=np.int64),
+            last_time=np.zeros(tracks, dtype=np.int64),
+            length=np.zeros((tracks, len(self.models)), dtype=np.uint8),
+            rows_at=np.zeros(tracks + 1, dtype=np.int64),
+            **self._features(0)._asdict(),
+        )
+
+    def rearranged(self, state: FamilyForecasterState, rows: NDArray[np.int64]) -> FamilyForecasterState:
+        """A state whose track i is track `rows[i]` of `state`, or fresh where that is negative."""
+        arranged, known = self.fresh(len(rows)), rows >= 0
+        for name in ("seen", "last_time", "length"):
+            getattr(arranged, name)[known] = getattr(state, name)[rows[known]]
+        counts = np.where(known, np.diff(state.rows_at)[np.where(known, rows, 0)] if len(state.seen) else 0, 0)
+        rows_at = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        begin = state.rows_at[np.where(known, rows, 0)]
+        taken = np.arange(rows_at[-1]) + np.repeat(begin - rows_at[:-1], counts)
+        columns = {name: getattr(state, name)[taken] for name in Features._fields}
+        return arranged._replace(rows_at=rows_at, **columns)
+
+    def advance(
+        self, batch: Batch, near: Near, state: FamilyForecasterState
+    ) -> tuple[Forecasts, FamilyForecasterState]:
+        """The forecasts for the near features after each event, and the state after the batch."""
+        self._numbering.start_batch()
+        far, close = self._numbering.numbers(batch.words), self._numbering.numbers(near.words)
+        kept = self._features(len(state.feature) + len(state.seen) + len(near.feature))
+        length, kept_at = state.length.copy(), np.zeros(len(state.seen) + 1, dtype=np.int64)
+        before, now = (np.empty((len(near.feature), len(self.models)), dtype=np.int32) for _ in range(2))
+        family_kernel()(
+            self._steps,
+            self._numbering.symbols,
+            far,
+            batch.times,
+            batch.first_of,
+            near.at,
+            near.feature,
+            close,
+            state.seen,
+            state.last_time,
+            state.rows_at,
+            Features(state.feature, state.near, state.chain, state.history),
+            length,
+            kept_at,
+            kept,
+            np.empty(len(near.feature), dtype=np.int64),
+            np.empty(len(kept.feature), dtype=np.int32),
+            before,
+            now,
+        )
+        events = np.diff(batch.first_of)
+        last_time = state.last_time.copy()
+        last_time[events > 0] = batch.times[batch.first_of[1:][events > 0] - 1]
+        columns = {name: column[: kept_at[-1]].copy() for name, column in kept._asdict().items()}
+        after = FamilyForecasterState(state.seen + events, last_time, length, kept_at, **columns)
+        return self._told(batch, near, state, before, now), after
+
+    def adopted(self, state: FamilyForecasterState, before: "FamilyForecaster") -> FamilyForecasterState:
+        """The state of tracks that were followed by `before`; the rule is that of `Forecaster.adopted`."""
+        features = self._features(len(state.feature))
+        features.feature[:], features.near[:] = state.feature, state.near
+        after = self.fresh(len(state.seen))._replace(rows_at=state.rows_at.copy(), **features._asdict())
+        after.seen[:], after.last_time[:] = state.seen, state.last_time
+        track = np.repeat(np.arange(len(state.seen)), np.diff(state.rows_at))
+        for m, old in predecessors(self.models, before.models):
+            places = slice(before.history_at[old], before.history_at[old + 1])
+            mine = slice(self.history_at[m], self.history_at[m + 1])
+            adopted = adopted_rows(
+                before.models[old],
+                self.models[m],
+                state.chain[:, old],
+                state.length[track, old],
+                state.history[:, places],
+            )
+            after.chain[:, m], after.history[:, mine] = adopted.chain, adopted.history
+            np.maximum.at(after.length[:, m], track, adopted.length)
+        return after
+
+    def _features(self, rows: int) -> Features:
+        return Features(
+            feature=np.full(rows, FAR, dtype=np.int32),
+            near=np.zeros(rows, dtype=np.uint8),
+            chain=np.zeros((rows, len(self.models)), dtype=np.int32),
+            history=np.zeros((rows, int(self.history_at[-1])), dtype=np.uint16),
+        )
+
+    def _told(
+        self,
+        batch: Batch,
+        near: Near,
+        state: FamilyForecasterState,
+        before: NDArray[np.int32],
+        now: NDArray[np.int32],
+    ) -> Forecasts:
+        events = np.arange(len(batch.times))
+        position = events - np.repeat(batch.first_of[:-1] - state.seen, np.diff(batch.first_of)) + 1
+        event_of = np.repeat(events, np.diff(near.at))
+        rows = fresh_rows(0)
+        for _ in ("how many", "which"):
+            at = 0
+            for m, model in enumerate(self.models):
+                at = family_telling_kernel()(
+                    model.decisions,
+                    EMISSIONS[self.emission],
+                    m,
+                    event_of,
+                    position[event_of],
+                    near.feature,
+                    before,
+                    now,
+                    rows,
+                    at,
+                )
+            rows = fresh_rows(at) if not len(rows.event) else rows
+        return from_rows(rows)

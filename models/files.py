@@ -1,0 +1,100 @@
+"""Models as files: arrays and a JSON header in one npz, without pickle, with a checksum that is compared on load."""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.archive import Archive, from_bytes, read_archive, to_bytes, write_archive
+from models.automaton import SymbolAutomaton
+from models.chain import Chain
+from models.errors import ModelFileError
+from models.headers import header_as_json, header_from_json
+from models.identity import alphabet_fingerprint
+from models.model import Header, Model, finished
+from patterns.compiler import CompiledPattern
+from patterns.conditions.parser import parse_condition
+from patterns.errors import PatternError
+
+KIND = "model"
+_CHAIN = ("step", "state", "node", "context", "accepting", "distribution", "nodes")
+
+
+def write_model(model: Model, file: Path) -> None:
+    """Write the model; a reader sees the old file or the new one, never half of it."""
+    write_archive(_archive(model), file)
+
+
+def read_model(file: Path, pattern: CompiledPattern | None = None) -> Model:
+    """The model of a file, checked; refused when it is not for `pattern`, its version and its alphabet."""
+    return _model(read_archive(file, KIND), str(file), pattern)
+
+
+def model_to_bytes(model: Model) -> bytes:
+    """The content of a model file, to be sent to a worker."""
+    return to_bytes(_archive(model))
+
+
+def model_from_bytes(content: bytes, where: str = "model", pattern: CompiledPattern | None = None) -> Model:
+    """The model that `model_to_bytes` wrote."""
+    return _model(from_bytes(content, KIND, where), where, pattern)
+
+
+def _archive(model: Model) -> Archive:
+    arrays = {
+        "codes": model.codes,
+        "contexts": model.contexts,
+        "delta": model.automaton.delta,
+        "accepting": model.automaton.accepting,
+        "waiting": model.waiting,
+        **{f"chain_{name}": getattr(model.chain, name) for name in _CHAIN},
+    }
+    if model.seconds is not None:
+        arrays["seconds"] = model.seconds
+    return Archive(KIND, header_as_json(model.header), arrays)
+
+
+def _model(archive: Archive, where: str, pattern: CompiledPattern | None) -> Model:
+    arrays = archive.arrays
+    try:
+        header = header_from_json(archive.values)
+        conditions = tuple(parse_condition(text) for text in header.condition_texts)
+        _check(header, archive, where)
+        model = finished(
+            header,
+            conditions,
+            arrays["codes"],
+            arrays["contexts"],
+            SymbolAutomaton(arrays["delta"], arrays["accepting"]),
+            Chain(**{name: arrays[f"chain_{name}"] for name in _CHAIN}),
+            arrays["waiting"],
+            arrays.get("seconds"),
+        )
+    except (KeyError, TypeError, ValueError, IndexError, PatternError) as error:
+        msg = f"{where}: the model cannot be understood ({error}). Train it anew with `foresail train`."
+        raise ModelFileError(msg) from None
+    if pattern is not None:
+        model.check(pattern)
+    return model
+
+
+def _check(header: Header, archive: Archive, where: str) -> None:
+    """What a kernel would not survive: tables that point outside, or symbols that are not those of the alphabet."""
+    arrays = archive.arrays
+    step, symbols = arrays["chain_step"], header.identity.symbols
+    sound = (
+        header.identity.alphabet == alphabet_fingerprint(list(header.condition_texts), arrays["codes"])
+        and step.shape == (len(arrays["waiting"]), symbols)
+        and all(len(arrays[f"chain_{name}"]) == len(step) for name in ("state", "node", "context", "accepting"))
+        and _inside(step, len(step))
+        and _inside(arrays["chain_state"], len(arrays["delta"]))
+        and _inside(arrays["chain_context"], len(arrays["chain_distribution"]))
+        and _inside(arrays["chain_node"], len(arrays["chain_nodes"]))
+    )
+    if not sound:
+        msg = f"{where}: the tables of the model do not fit together. Train it anew with `foresail train`."
+        raise ModelFileError(msg)
+
+
+def _inside(values: NDArray[np.int32], end: int) -> bool:
+    return bool(values.dtype == np.int32 and values.min(initial=0) >= 0 and values.max(initial=0) < end)

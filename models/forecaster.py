@@ -1,0 +1,158 @@
+"""Batches of events in, forecasts out: one look-up per event and model, the state of each track carried.
+
+The twin of `patterns.recognition.recogniser`: it reads the same words, and results depend on the events of each track
+alone, never on how they were cut into batches.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.adoption import adopted_rows, predecessors
+from models.errors import ModelError
+from models.forecasts import Forecasts, fresh_rows, from_rows
+from models.kernels.compilation import counting_kernel, following_kernel, telling_kernel
+from models.kernels.forecast import ALL, CHANGES, NO_GAP, POSITIVE, Histories
+from models.model import Emission, Model
+from models.numbering import Numbering, shared_conditions
+from patterns.conditions.syntax import Condition
+from patterns.recognition.recogniser import Batch
+
+EMISSIONS: dict[Emission, int] = {"all": ALL, "positive": POSITIVE, "changes": CHANGES}
+
+
+class ForecasterState(NamedTuple):
+    """One row per track, ready to be saved as it is."""
+
+    seen: NDArray[np.int64]
+    """Events read so far."""
+    last_time: NDArray[np.int64]
+    chain: NDArray[np.int32]
+    """Per model the chain state."""
+    length: NDArray[np.uint8]
+    """Per model how many symbols of history there are, at most its `max_order`."""
+    history: NDArray[np.uint16]
+    """The last symbols: for each model as many places as its `max_order`, newest last."""
+
+
+class Forecaster:
+    """All models in one pass over each batch; at most one model per pattern."""
+
+    def __init__(
+        self,
+        models: Sequence[Model],
+        conditions: Sequence[Condition] | None = None,
+        emission: Emission = "all",
+    ) -> None:
+        check_models(models, emission)
+        self.models = tuple(models)
+        self.conditions = tuple(conditions) if conditions is not None else shared_conditions(self.models)
+        self.emission = emission
+        self.history_at = history_places(self.models)
+        self._numbering = Numbering(self.models, self.conditions)
+
+    @property
+    def words(self) -> int:
+        """How many 64-bit words hold the conditions of one event."""
+        return self._numbering.words
+
+    def fresh(self, tracks: int) -> ForecasterState:
+        """The state of tracks of which nothing has been read."""
+        models = len(self.models)
+        return ForecasterState(
+            seen=np.zeros(tracks, dtype=np.int64),
+            last_time=np.zeros(tracks, dtype=np.int64),
+            chain=np.zeros((tracks, models), dtype=np.int32),
+            length=np.zeros((tracks, models), dtype=np.uint8),
+            history=np.zeros((tracks, int(self.history_at[-1])), dtype=np.uint16),
+        )
+
+    def rearranged(self, state: ForecasterState, rows: NDArray[np.int64]) -> ForecasterState:
+        """A state whose row i is row `rows[i]` of `state`, or fresh where that is negative."""
+        arranged = self.fresh(len(rows))
+        known = rows >= 0
+        for name in ForecasterState._fields:
+            getattr(arranged, name)[known] = getattr(state, name)[rows[known]]
+        return arranged
+
+    def advance(self, batch: Batch, state: ForecasterState) -> tuple[Forecasts, ForecasterState]:
+        """The forecasts after the events of `batch`, and the state after it; `state` has one row per track."""
+        self._numbering.start_batch()
+        numbers = self._numbering.numbers(batch.words)
+        after = ForecasterState(**{name: column.copy() for name, column in state._asdict().items()})
+        chains = np.empty((len(self.models), len(batch.times)), dtype=np.int32)
+        histories = Histories(after.chain, after.length, after.history)
+        for m, model in enumerate(self.models):
+            following_kernel()(
+                model.chain.step,
+                NO_GAP if model.max_gap_us is None else model.max_gap_us,
+                m,
+                self.history_at[m],
+                model.header.max_order,
+                self._numbering.symbols,
+                numbers,
+                batch.times,
+                batch.first_of,
+                state.seen,
+                state.last_time,
+                histories,
+                chains[m],
+            )
+        told = self._told(batch, state, chains)
+        events = np.diff(batch.first_of)
+        after.seen[:] += events
+        heard = events > 0
+        after.last_time[heard] = batch.times[batch.first_of[1:][heard] - 1]
+        return told, after
+
+    def _told(self, batch: Batch, before: ForecasterState, chains: NDArray[np.int32]) -> Forecasts:
+        how = EMISSIONS[self.emission]
+        started = [np.ascontiguousarray(before.chain[:, m]) for m in range(len(self.models))]
+        common = [(model.decisions, chains[m], started[m]) for m, model in enumerate(self.models)]
+        rows = fresh_rows(sum(counting_kernel()(d, how, c, batch.first_of, before.seen, s) for d, c, s in common))
+        at = 0
+        for m, (decisions, chain, start) in enumerate(common):
+            at = telling_kernel()(decisions, how, m, chain, batch.first_of, before.seen, start, rows, at)
+        return from_rows(rows)
+
+    def adopted(self, state: ForecasterState, before: "Forecaster") -> ForecasterState:
+        """The state of tracks that were followed by `before`, as this forecaster would have it.
+
+        Models are matched by pattern name. A model of another order, or otherwise learned, goes on as if it had read
+        the whole history. For a new version of the pattern: where its automaton behaves as before over the conditions
+        both know, the automaton state is kept; otherwise the stored history is read anew from the start. History is
+        kept where the old conditions tell the new symbols, and begins anew where they do not.
+        """
+        after = self.fresh(len(state.seen))
+        after.seen[:], after.last_time[:] = state.seen, state.last_time
+        for m, old in predecessors(self.models, before.models):
+            places = slice(before.history_at[old], before.history_at[old + 1])
+            mine = slice(self.history_at[m], self.history_at[m + 1])
+            adopted = adopted_rows(
+                before.models[old],
+                self.models[m],
+                state.chain[:, old],
+                state.length[:, old],
+                state.history[:, places],
+            )
+            after.chain[:, m], after.length[:, m], after.history[:, mine] = adopted
+        return after
+
+
+def check_models(models: Sequence[Model], emission: Emission) -> None:
+    """Refuse what a forecaster cannot run."""
+    names = [model.pattern for model in models]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        msg = f"{twice[0]}: two models for one pattern. Give one of them."
+        raise ModelError(msg)
+    if emission not in EMISSIONS:
+        msg = f"emission is '{emission}'. Choose one of {', '.join(EMISSIONS)}."
+        raise ModelError(msg)
+
+
+def history_places(models: Sequence[Model]) -> NDArray[np.int64]:
+    """Where the history of each model begins in a row, and the end."""
+    return np.cumsum([0, *(model.header.max_order for model in models)]).astype(np.int64)

@@ -1,0 +1,83 @@
+"""What a model is a model of: the pattern, the version, the alphabet, as counts and model files name it."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.errors import OtherPatternError
+from patterns.compiler import CompiledPattern
+from patterns.conditions.text import text_of
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A pattern as counts know it: two with equal identity count the same symbols."""
+
+    pattern: str
+    version: int
+    features: tuple[tuple[str, str], ...]
+    """Name and text of each feature."""
+    symbols: int
+    """How many symbols the alphabet has."""
+    alphabet: str
+    """A fingerprint of the conditions and their combinations."""
+
+    def check_same(self, other: "Identity", where: str) -> None:
+        """Refuse `other`, found in `where`, unless it counts the same symbols."""
+        if other == self:
+            return
+        if (other.pattern, other.version) != (self.pattern, self.version):
+            what = f"{other.pattern} version {other.version}, not {self.pattern} version {self.version}"
+        else:
+            what = f"{other.pattern} version {other.version} over another alphabet ({_difference(other, self)})"
+        msg = f"{where}: this is of {what}. Train it anew with `foresail train`."
+        raise OtherPatternError(msg)
+
+
+def identity_of(pattern: CompiledPattern) -> Identity:
+    """The identity of a compiled pattern."""
+    features = tuple((text.name, text.text.strip()) for text in pattern.spec.features)
+    codes = pattern.alphabet.codes
+    texts = [text_of(condition) for condition in pattern.conditions]
+    return Identity(pattern.name, pattern.version, features, len(codes), alphabet_fingerprint(texts, codes))
+
+
+def alphabet_fingerprint(conditions: list[str], codes: NDArray[np.uint64]) -> str:
+    """A short hash of the conditions and of the combinations that are symbols."""
+    digest = hashlib.sha256(json.dumps(conditions).encode())
+    digest.update(np.ascontiguousarray(codes, dtype="<u8").tobytes())
+    return digest.hexdigest()[:16]
+
+
+def identity_as_json(identity: Identity) -> dict[str, Any]:
+    """The identity as plain values."""
+    return {
+        "pattern": identity.pattern,
+        "version": identity.version,
+        "features": [list(feature) for feature in identity.features],
+        "symbols": identity.symbols,
+        "alphabet": identity.alphabet,
+    }
+
+
+def identity_from_json(held: Mapping[str, Any]) -> Identity:
+    """The identity that `identity_as_json` wrote."""
+    features = tuple((str(name), str(text)) for name, text in held["features"])
+    return Identity(held["pattern"], int(held["version"]), features, int(held["symbols"]), held["alphabet"])
+
+
+def _difference(one: Identity, other: Identity) -> str:
+    if one.features != other.features:
+        return f"features {_names(one)} instead of {_names(other)}"
+    if one.symbols != other.symbols:
+        return f"{one.symbols} symbols instead of {other.symbols}"
+    return "other conditions or parameters"
+
+
+def _names(identity: Identity) -> str:
+    return ", ".join(name for name, _ in identity.features) or "none"

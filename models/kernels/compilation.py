@@ -1,0 +1,153 @@
+"""The kernels of forecasting, compiled ahead for one explicit signature each and kept on disk.
+
+The signatures ask for read-only inputs, which the read-only arrays of Arrow and writable ones both satisfy.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, get_args, get_type_hints
+
+import numpy as np
+from numba import boolean, float64, int32, int64, typeof, types
+
+from models.kernels.automaton import count_accepted, reachable, walk
+from models.kernels.decisions import Decisions
+from models.kernels.family import Features, Steps, follow_families, tell_near
+from models.kernels.forecast import (
+    Alphabets,
+    Histories,
+    Numbers,
+    Rows,
+    count_told,
+    enter_all,
+    follow,
+    number_events,
+    tell,
+)
+from models.kernels.kinds import shortest_intervals
+from models.kernels.symbols import SymbolCodes, read_symbols
+from patterns.recognition.compilation import INTEGERS, LONGS, WORDS, Kernel, ready
+
+
+def _array(kind: Any, dimensions: int, readonly: bool = False) -> Any:
+    return types.Array(kind, dimensions, "C", readonly=readonly)
+
+
+SYMBOLS = _array(int32, 1)
+TABLE = _array(int32, 2, readonly=True)
+FLAGS = _array(boolean, 1, readonly=True)
+
+
+def _kind(table: type[Any], flat: tuple[str, ...] = ()) -> Any:
+    """The numba type of a NamedTuple of arrays: the fields named in `flat` have one dimension, the others two."""
+    hints = get_type_hints(table)
+    arrays = {
+        name: np.zeros(1 if name in flat else (1, 1), dtype=get_args(get_args(hint)[1])[0])
+        for name, hint in hints.items()
+    }
+    return typeof(table(**arrays))
+
+
+@cache
+def symbol_kernel() -> Kernel:
+    """`symbols.read_symbols`, ready to be called."""
+    codes = SymbolCodes(np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.uint64))
+    return ready(read_symbols, (typeof(codes), WORDS, SYMBOLS))
+
+
+@cache
+def automaton_kernel() -> Kernel:
+    """`automaton.count_accepted`, ready to be called."""
+    return ready(count_accepted, (TABLE, FLAGS, INTEGERS, LONGS, FLAGS, LONGS, SYMBOLS))
+
+
+@cache
+def walk_kernel() -> Kernel:
+    """`automaton.walk`, ready to be called."""
+    return ready(walk, (TABLE, INTEGERS, LONGS, SYMBOLS))
+
+
+@cache
+def reachable_kernel() -> Kernel:
+    """`automaton.reachable`, ready to be called."""
+    return ready(reachable, (TABLE, TABLE, SYMBOLS, SYMBOLS))
+
+
+@cache
+def interval_kernel() -> Kernel:
+    """`kinds.shortest_intervals`, ready to be called."""
+    thresholds = _array(float64, 1, readonly=True)
+    return ready(
+        shortest_intervals, (_array(float64, 2, readonly=True), thresholds, SYMBOLS, SYMBOLS, _array(float64, 1))
+    )
+
+
+DECISIONS = _kind(Decisions, Decisions._fields)
+ROWS = _kind(Rows, Rows._fields)
+NUMBERS = _kind(Numbers, ("size", "slot"))
+FEATURES = _kind(Features, ("feature", "near"))
+LENGTHS = _array(types.uint8, 2)
+
+
+@cache
+def numbering_kernel() -> Kernel:
+    """`forecast.number_events`, ready to be called."""
+    return ready(number_events, (_kind(Alphabets, Alphabets._fields), NUMBERS, WORDS, SYMBOLS, int64))
+
+
+@cache
+def entering_kernel() -> Kernel:
+    """`forecast.enter_all`, ready to be called."""
+    return ready(enter_all, (NUMBERS,))
+
+
+@cache
+def following_kernel() -> Kernel:
+    """`forecast.follow`, ready to be called."""
+    histories = _kind(Histories)
+    numbers = (int64, int64, int64, int64)
+    return ready(follow, (TABLE, *numbers, TABLE, INTEGERS, LONGS, LONGS, LONGS, LONGS, histories, SYMBOLS))
+
+
+@cache
+def counting_kernel() -> Kernel:
+    """`forecast.count_told`, ready to be called."""
+    return ready(count_told, (DECISIONS, int64, INTEGERS, LONGS, LONGS, INTEGERS))
+
+
+@cache
+def telling_kernel() -> Kernel:
+    """`forecast.tell`, ready to be called."""
+    return ready(tell, (DECISIONS, int64, int64, INTEGERS, LONGS, LONGS, INTEGERS, ROWS, int64))
+
+
+@cache
+def family_kernel() -> Kernel:
+    """`family.follow_families`, ready to be called."""
+    steps = _kind(Steps, Steps._fields)
+    events = (INTEGERS, LONGS, LONGS, LONGS, INTEGERS, INTEGERS)
+    longs, table = _array(int64, 1), _array(int32, 2)
+    states = (LONGS, LONGS, LONGS, FEATURES, LENGTHS, longs, FEATURES)
+    return ready(follow_families, (steps, TABLE, *events, *states, longs, SYMBOLS, table, table))
+
+
+@cache
+def family_telling_kernel() -> Kernel:
+    """`family.tell_near`, ready to be called."""
+    return ready(tell_near, (DECISIONS, int64, int64, LONGS, LONGS, INTEGERS, TABLE, TABLE, ROWS, int64))
+
+
+KERNELS: dict[str, Callable[[], Kernel]] = {
+    "symbols": symbol_kernel,
+    "matches in training": automaton_kernel,
+    "far states in training": walk_kernel,
+    "reachable chain states": reachable_kernel,
+    "forecast intervals": interval_kernel,
+    "combinations of conditions": numbering_kernel,
+    "combinations of conditions, kept": entering_kernel,
+    "chain states": following_kernel,
+    "forecasts, counted": counting_kernel,
+    "forecasts": telling_kernel,
+    "chain states of families": family_kernel,
+    "forecasts of families": family_telling_kernel,
+}

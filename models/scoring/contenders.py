@@ -1,0 +1,203 @@
+"""What competes in an evaluation: chains of every order, learned features, and what one would try instead.
+
+A contender is fitted on some rows and then says, for every row, how probable a match within w events is.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import HistGradientBoostingClassifier
+from threadpoolctl import threadpool_limits
+
+from models.counts import Counts
+from models.features import learn_features, with_features
+from models.kinds import interval
+from models.model import Model, ModelSettings, build
+from models.scoring.problem import Problem, chain_states, count_rows
+from models.scoring.report import LearnedFeature
+from models.scoring.sequences import Sequences
+from models.suffix_tree import LearnSettings
+from models.symbols import SymbolTable
+from patterns.compiler import CompiledPattern, compile_pattern
+
+Rows = NDArray[np.bool_]
+
+SMALL = 50_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fitted:
+    """A contender that has been fitted: what it says of every row."""
+
+    within: Callable[[int], NDArray[np.float64]]
+    """Per row the probability of a match within so many events."""
+    interval: Callable[[float], tuple[NDArray[np.int32], NDArray[np.int32]]] | None = None
+    """Per row the earliest and latest of the interval with that mass; 0 for none."""
+    next_symbol: NDArray[np.float64] | None = None
+    """Per row the probability that the symbol of the following row had; NaN at the end of a sequence."""
+    model: Model | None = None
+    features: tuple[LearnedFeature, ...] = ()
+
+
+class Contender(Protocol):
+    """Anything that can be fitted on rows and asked about all of them."""
+
+    @property
+    def name(self) -> str:
+        """What the table calls it."""
+        ...
+
+    def fit(self, problem: Problem, rows: Rows) -> Fitted:
+        """What it says after having seen `rows` alone."""
+        ...
+
+
+@dataclass(slots=True)
+class CountsMemo:
+    """Counts of the same rows, which contenders of different orders share."""
+
+    held: dict[bytes, Counts] = field(default_factory=dict)
+
+    def of(self, problem: Problem, rows: Rows) -> Counts:
+        """The counts of the problem's own pattern over these rows."""
+        key = np.packbits(rows).tobytes()
+        if key not in self.held:
+            self.held.clear()
+            self.held[key] = count_rows(problem.pattern, problem.sequences, rows, problem.max_order)
+        return self.held[key]
+
+
+@dataclass(frozen=True, slots=True)
+class ChainContender:
+    """A chain of one order over the features that are written down."""
+
+    name: str
+    learn: LearnSettings
+    memo: CountsMemo
+
+    def fit(self, problem: Problem, rows: Rows) -> Fitted:
+        """Learned from the counts of these rows."""
+        return fitted_chain(problem.pattern, self.memo.of(problem, rows), self.learn, problem)
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedContender:
+    """A chain over features learned from the rows it is fitted on."""
+
+    name: str
+    learn: LearnSettings
+    leaves: int
+
+    def fit(self, problem: Problem, rows: Rows) -> Fitted:
+        """The tree and the chain see these rows alone."""
+        found = learned_on(problem, rows, self.leaves)
+        pattern = compile_pattern(with_features(problem.plain.spec, found), problem.types)
+        fitted = fitted_chain(
+            pattern, count_rows(pattern, problem.sequences, rows, problem.max_order), self.learn, problem
+        )
+        return replace(fitted, features=found)
+
+
+@dataclass(frozen=True, slots=True)
+class MeanWaitingContender:
+    """For each automaton state the mean events until a match, as if matches came without memory at that pace."""
+
+    name: str = "mean waiting time"
+
+    def fit(self, problem: Problem, rows: Rows) -> Fitted:
+        """Means over the rows whose coming events are known up to the horizon."""
+        used = rows & problem.sequences.scored & problem.truth.known(problem.horizon)
+        states = problem.plain.automaton.states
+        waited = problem.truth.capped(problem.horizon)
+        times = np.bincount(problem.state[used], minlength=states)
+        total = np.bincount(problem.state[used], weights=waited[used], minlength=states)
+        mean = np.divide(total, times, out=np.full(states, problem.horizon + 1.0), where=times > 0)
+        pace = 1.0 / np.maximum(mean, 1.0)
+        return Fitted(lambda events: (1.0 - (1.0 - pace) ** events)[problem.state])
+
+
+@dataclass(frozen=True, slots=True)
+class BoostingContender:
+    """Histogram gradient boosting on the raw attributes: a classifier for each w that is asked for."""
+
+    name: str = "gradient boosting"
+    iterations: int = 100
+
+    def fit(self, problem: Problem, rows: Rows) -> Fitted:
+        """Fitted when it is asked, on the rows whose coming events are known."""
+        values = problem.raw.values.astype(np.float32)
+
+        def within(events: int) -> NDArray[np.float64]:
+            used = rows & problem.sequences.scored & problem.truth.known(events)
+            truth = problem.truth.within(events)
+            if not truth[used].any() or truth[used].all():
+                return np.full(len(values), float(truth[used].any()))
+            boosting = HistGradientBoostingClassifier(max_iter=self.iterations, random_state=0)
+            # threads that wait for each other cost more than they help where there is little to do
+            with threadpool_limits(limits=1 if len(values) < SMALL else None, user_api="openmp"):
+                known = ~np.isnan(values[used]).all(axis=0)
+                boosting.fit(values[used][:, known], truth[used])
+                given: NDArray[np.float64] = boosting.predict_proba(values[:, known])[:, 1]
+            return given
+
+        return Fitted(within)
+
+
+def learned_on(problem: Problem, rows: Rows, leaves: int) -> tuple[LearnedFeature, ...]:
+    """The features that a tree learns from these rows."""
+    used = rows & problem.sequences.scored & problem.truth.known(problem.horizon)
+    attributes = replace(problem.attributes, values=problem.attributes.values[used])
+    until = problem.truth.capped(problem.horizon)[used]
+    return learn_features(
+        attributes, until, problem.horizon, problem.plain.conditions, leaves, problem.plain.name
+    ).features
+
+
+def fitted_chain(pattern: CompiledPattern, counts: Counts, learn: LearnSettings, problem: Problem) -> Fitted:
+    """What the chain of these counts says of every row, each sequence read from its beginning."""
+    settings = ModelSettings(learn=learn, horizon=problem.horizon, forecast_in_accepting=True)
+    model = build(pattern, counts, settings)
+    chain = chain_states(model, problem.sequences)
+    cumulative = np.cumsum(model.waiting, axis=1, dtype=np.float64)
+
+    def intervals(mass: float) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        found = interval(model.waiting, mass)
+        return found.earliest[chain], found.latest[chain]
+
+    return Fitted(
+        lambda events: cumulative[chain, min(events, problem.horizon) - 1],
+        intervals,
+        _next_symbol(model, pattern, chain, problem.sequences),
+        model,
+    )
+
+
+def _next_symbol(
+    model: Model, pattern: CompiledPattern, chain: NDArray[np.int32], sequences: Sequences
+) -> NDArray[np.float64]:
+    symbols = SymbolTable(pattern).symbols(sequences.words(pattern.conditions))
+    given = np.full(len(chain), np.nan)
+    given[:-1] = model.chain.distribution[model.chain.context[chain[:-1]], symbols[1:]]
+    given[sequences.first_of[1:] - 1] = np.nan
+    return given
+
+
+def standard_contenders(
+    orders: Sequence[int], learn: LearnSettings, leaves: int | None, boosting: int = 100
+) -> list[Contender]:
+    """The usual table: the orders, a full order, learned features at the order of `learn`, and the baselines."""
+    memo = CountsMemo()
+    found: list[Contender] = [
+        ChainContender(f"order {order}", replace(learn, order=order, kind="variable"), memo) for order in orders
+    ]
+    if max(orders) >= 2:
+        found.append(ChainContender("full order 2", replace(learn, order=2, kind="full"), memo))
+    if leaves is not None:
+        found.append(LearnedContender("learned", learn, leaves))
+        if max(orders) > learn.order:
+            higher = replace(learn, order=max(orders))
+            found.append(LearnedContender(f"learned, order {higher.order}", higher, leaves))
+    return [*found, MeanWaitingContender(), BoostingContender(iterations=boosting)]

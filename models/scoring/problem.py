@@ -1,0 +1,97 @@
+"""One pattern and the rows it is judged on: what came true of each, and how far each is from a match."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.counts import Counts, count
+from models.features.attributes import Attributes
+from models.forecaster import Forecaster
+from models.model import Model, ModelSettings, build
+from models.scoring.folds import segments
+from models.scoring.sequences import Sequences
+from models.scoring.truth import Truth
+from models.suffix_tree import LearnSettings
+from models.symbols import SymbolTable
+from patterns.compiler import CompiledPattern
+from patterns.conditions.typing import AttributeType
+
+SELDOM_KNOWN = 0.01
+"""Boosting reads what is known at least so often; it can do with the rest unknown."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """One pattern, the rows it is evaluated on, and what came true of them."""
+
+    pattern: CompiledPattern
+    """With the features that are written down."""
+    plain: CompiledPattern
+    """Without features: its automaton says how far a row is from a match."""
+    sequences: Sequences
+    matched: NDArray[np.bool_]
+    truth: Truth
+    state: NDArray[np.int32]
+    """The state of the plain automaton after each row."""
+    horizon: int
+    max_order: int
+    attributes: Attributes
+    """What trees may read."""
+    raw: Attributes
+    """What boosting reads: all that is known of an event."""
+    types: dict[str, AttributeType]
+
+
+def problem_of(
+    pattern: CompiledPattern,
+    plain: CompiledPattern,
+    sequences: Sequences,
+    attributes: Sequence[str],
+    horizon: int,
+    max_order: int,
+    raw: Sequence[str] = (),
+) -> Problem:
+    """The problem that `pattern` poses on these rows; `plain` is the same pattern without features."""
+    matched = sequences.matched(plain)
+    return Problem(
+        pattern=pattern,
+        plain=plain,
+        sequences=sequences,
+        matched=matched,
+        truth=sequences.truth(matched),
+        state=_automaton_states(plain, sequences),
+        horizon=horizon,
+        max_order=max_order,
+        attributes=Attributes.of(sequences.columns, attributes),
+        raw=Attributes.of(sequences.columns, list(dict.fromkeys([*attributes, *raw])), least_known=SELDOM_KNOWN),
+        types={name: column.type for name, column in sequences.columns.items()},
+    )
+
+
+def count_rows(pattern: CompiledPattern, sequences: Sequences, rows: NDArray[np.bool_], max_order: int) -> Counts:
+    """The counts of these rows; where rows are left out, history begins anew."""
+    kept, first_of = segments(rows, sequences.first_of)
+    symbols = SymbolTable(pattern).symbols(sequences.words(pattern.conditions)[kept])
+    return count(symbols, sequences.times[kept], first_of, pattern, max_order)
+
+
+def chain_states(model: Model, sequences: Sequences) -> NDArray[np.int32]:
+    """The chain state of a model that forecasts in accepting states too, after each row."""
+    forecaster = Forecaster([model])
+    batch = sequences.batch(forecaster.conditions)
+    told, _ = forecaster.advance(batch, forecaster.fresh(batch.tracks))
+    assert len(told) == len(sequences), "a model that forecasts in accepting states speaks after every event"
+    states = np.empty(len(sequences), dtype=np.int32)
+    states[told.event] = told.chain
+    return states
+
+
+def _automaton_states(plain: CompiledPattern, sequences: Sequences) -> NDArray[np.int32]:
+    """Over the empty context alone the chain is the automaton."""
+    counts = count_rows(plain, sequences, np.ones(len(sequences), dtype=np.bool_), max_order=1)
+    settings = ModelSettings(learn=LearnSettings(order=0), horizon=1, forecast_in_accepting=True)
+    model = build(plain, counts, settings)
+    states: NDArray[np.int32] = model.chain.state[chain_states(model, sequences)]
+    return states

@@ -1,0 +1,69 @@
+"""How the aliases of a pattern change: a record in, a record out, each step with the decision that tells of it."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from models.errors import PromotionError, UnknownModelError
+from models.store.manifest import Decision, Record
+
+CHAMPION = "champion"
+CHALLENGER = "challenger"
+EARLIER = re.compile(r"earlier-([1-9]\d*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When something is decided, and of which pattern in which store: what messages name."""
+
+    at: str
+    pattern: str
+    place: str
+
+
+def resolved(record: Record, name: str, moment: Moment) -> str:
+    """The version behind an alias (champion, challenger, earlier-1, ...); a version stands for itself."""
+    number = EARLIER.fullmatch(name)
+    found: str | None = name
+    if name == CHAMPION:
+        found = record.champion
+    elif name == CHALLENGER:
+        found = record.challenger
+    elif number:
+        found = record.earlier[int(number[1]) - 1] if int(number[1]) <= len(record.earlier) else None
+    if found is None:
+        msg = f"{moment.place}: {moment.pattern} has no {name}. Train a model with `foresail train`, or name a version."
+        raise UnknownModelError(msg)
+    return found
+
+
+def promoted(record: Record, version: str, why: str, moment: Moment, expected: str | None = None) -> Record:
+    """`version` serves from now on; refused when the champion is not the `expected` one any more."""
+    if expected is not None and record.champion != expected:
+        msg = (
+            f"{moment.place}: the champion of {moment.pattern} is {record.champion} by now, not {expected}: another "
+            "promotion was quicker. Evaluate against it, then try again."
+        )
+        raise PromotionError(msg)
+    if record.champion == version:
+        return record
+    earlier = tuple(held for held in (record.champion, *record.earlier) if held is not None and held != version)
+    decision = Decision(moment.at, "promoted", version, record.champion, why)
+    challenger = None if record.challenger == version else record.challenger
+    return replace(record, champion=version, challenger=challenger, earlier=earlier).with_decision(decision)
+
+
+def kept(record: Record, version: str, why: str, moment: Moment) -> Record:
+    """The champion goes on serving, and the record says why `version` does not."""
+    return record.with_decision(Decision(moment.at, "kept", version, record.champion, why))
+
+
+def rolled_back(record: Record, why: str, moment: Moment, exists: Callable[[str], bool]) -> Record:
+    """The last champion before this one whose files are there serves again."""
+    back = next((version for version in record.earlier if exists(version)), None)
+    if back is None:
+        msg = f"{moment.place}: no earlier champion of {moment.pattern} is left. Train one with `foresail train`."
+        raise PromotionError(msg)
+    earlier = record.earlier[record.earlier.index(back) + 1 :]
+    decision = Decision(moment.at, "rolled back", back, record.champion, why)
+    return replace(record, champion=back, earlier=earlier).with_decision(decision)

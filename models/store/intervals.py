@@ -1,0 +1,114 @@
+"""Counts by the interval of time they come from, so that a day can be counted again without counting twice."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from models.counts import Counts, counts_from_bytes, counts_to_bytes, decay, half_life_factor, merge
+from models.errors import IntervalError
+from models.identity import Identity
+from models.store.storage import Storage
+
+FOLDER = "counts"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_TIME = "%Y%m%dT%H%M%SZ"
+_NAME = re.compile(r"(\d{8}T\d{6}Z)-(\d{8}T\d{6}Z)")
+_DAY_US = 86_400_000_000
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Interval:
+    """From a time until before another, in microseconds since 1970."""
+
+    begin_us: int
+    end_us: int
+
+    def __post_init__(self) -> None:
+        if self.begin_us >= self.end_us:
+            msg = f"interval {_text(self.begin_us)} to {_text(self.end_us)}: it is empty. Give a later end."
+            raise IntervalError(msg)
+
+    def __str__(self) -> str:
+        return f"{_text(self.begin_us)}-{_text(self.end_us)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """Counts of several intervals together, and the intervals that were left out as they count other symbols."""
+
+    counts: Counts
+    intervals: tuple[Interval, ...]
+    left_out: tuple[Interval, ...]
+
+
+def keep_interval(storage: Storage, counts: Counts, interval: Interval) -> None:
+    """Keep the counts of one interval in place of those it had; one that overlaps another is refused."""
+    pattern = counts.identity.pattern
+    for other in intervals_of(storage, pattern):
+        if other != interval and other.begin_us < interval.end_us and interval.begin_us < other.end_us:
+            msg = (
+                f"{storage.place}: counts of {pattern} for {interval} overlap those for {other}: events would count "
+                f"twice. Train on other times, or remove {_path(pattern, other)}."
+            )
+            raise IntervalError(msg)
+    storage.write(_path(pattern, interval), counts_to_bytes(counts))
+
+
+def intervals_of(storage: Storage, pattern: str) -> tuple[Interval, ...]:
+    """The intervals that were counted, oldest first."""
+    found = (interval_named(name.removesuffix(".npz")) for name in storage.names(f"{pattern}/{FOLDER}"))
+    return tuple(sorted(interval for interval in found if interval is not None))
+
+
+def interval_between(begin: datetime, end: datetime) -> Interval:
+    """The interval between two moments, to the second."""
+    return Interval(*(round((moment - _EPOCH).total_seconds()) * 1_000_000 for moment in (begin, end)))
+
+
+def interval_named(name: str) -> Interval | None:
+    """The interval that prints as `name`; None where that is no interval."""
+    found = _NAME.fullmatch(name)
+    return Interval(_micros(found[1]), _micros(found[2])) if found else None
+
+
+def interval_counts(storage: Storage, pattern: str, interval: Interval) -> Counts:
+    """The counts of one interval."""
+    return counts_from_bytes(storage.read(_path(pattern, interval)), f"{storage.place}/{_path(pattern, interval)}")
+
+
+def merge_intervals(
+    storage: Storage, identity: Identity, until_us: int | None = None, half_life_days: float | None = None
+) -> Merged | None:
+    """All intervals that end by `until_us`, older ones made lighter; None when there is none of this identity."""
+    held = [
+        (interval, interval_counts(storage, identity.pattern, interval))
+        for interval in intervals_of(storage, identity.pattern)
+        if until_us is None or interval.end_us <= until_us
+    ]
+    kept = [(interval, counts) for interval, counts in held if counts.identity == identity]
+    left_out = tuple(interval for interval, counts in held if counts.identity != identity)
+    if not kept:
+        return None
+    counts = merge(_weighed(kept, half_life_days))
+    return Merged(counts, tuple(interval for interval, _ in kept), left_out)
+
+
+def _weighed(kept: Sequence[tuple[Interval, Counts]], half_life_days: float | None) -> list[Counts]:
+    if half_life_days is None:
+        return [counts for _, counts in kept]
+    newest = max(interval.end_us for interval, _ in kept)
+    ages = [(newest - interval.end_us) / _DAY_US for interval, _ in kept]
+    return [decay(counts, half_life_factor(age, half_life_days)) for age, (_, counts) in zip(ages, kept, strict=True)]
+
+
+def _path(pattern: str, interval: Interval) -> str:
+    return f"{pattern}/{FOLDER}/{interval}.npz"
+
+
+def _text(micros: int) -> str:
+    return (_EPOCH + timedelta(microseconds=micros)).strftime(_TIME)
+
+
+def _micros(text: str) -> int:
+    return round((datetime.strptime(text, _TIME).replace(tzinfo=UTC) - _EPOCH).total_seconds()) * 1_000_000

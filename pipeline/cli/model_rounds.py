@@ -1,0 +1,141 @@
+"""The rounds of scheduled training as commands of `foresail models`: merge, learn, evaluate, live; without Spark."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from models.store import ModelStore
+    from pipeline.jobs.learn_counted import Round
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+FINE = 99
+"""The exit code of `live --exit-code` when no model has degraded: Airflow takes it as "skip what follows"."""
+
+
+def round_options(function: Function) -> Function:
+    """--models, --to, --settings, --json."""
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="End standard output with one line of JSON."),
+        click.option("--settings", "settings_file", type=click.Path(path_type=Path), help="A YAML file of settings."),
+        click.option("--to", "until", type=click.DateTime(), help="As of this time (UTC): nothing later is read."),
+        click.option("--models", "place", required=True, metavar="DIR", help="The model store: a folder or a URI."),
+    ):
+        function = option(function)
+    return function
+
+
+_PATTERNS = click.option("--patterns", multiple=True, help="Catalog files or folders the pattern is in; repeatable.")
+
+
+@click.command()
+@click.argument("patterns", nargs=-1)
+@round_options
+@click.option("--half-life-days", type=float, help="Older counts fade: half after so many days.")
+def merge(
+    patterns: tuple[str, ...],
+    place: str,
+    until: datetime | None,
+    settings_file: Path | None,
+    as_json: bool,
+    half_life_days: float | None,
+) -> None:
+    """Add up the counts of all intervals of PATTERNS (all when none is named)."""
+    from pipeline.jobs.learn_counted import merge_counted
+    from pipeline.settings import read_settings
+
+    store = store_at(place)
+    fading = half_life_days or read_settings(settings_file).training.half_life_days
+    found = [merge_counted(store, pattern, _micros(until), fading) for pattern in patterns or store.patterns()]
+    rows = [row for row in found if row is not None]
+    _tell({"patterns": [row["pattern"] for row in rows], "merged": rows}, as_json)
+
+
+@click.command()
+@click.argument("pattern")
+@_PATTERNS
+@round_options
+@click.option("--budget", type=click.IntRange(min=1), help="Settings to try; training.search_budget when not given.")
+def learn(pattern: str, patterns: tuple[str, ...], budget: int | None, **shared: Any) -> None:
+    """Learn a model of PATTERN from its counts, its settings searched on held-out tracks; it waits as challenger."""
+    from pipeline.jobs.learn_counted import learn_counted
+
+    _tell(learn_counted(_round(pattern, patterns, budget, **shared)), shared["as_json"])
+
+
+@click.command()
+@click.argument("pattern")
+@_PATTERNS
+@round_options
+def evaluate(pattern: str, patterns: tuple[str, ...], **shared: Any) -> None:
+    """Score champion and challenger of PATTERN on the newest held-out tracks: what `promote --if-better` compares."""
+    from pipeline.jobs.learn_counted import judge_rivals
+
+    _tell(judge_rivals(_round(pattern, patterns, None, **shared)), shared["as_json"])
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@_PATTERNS
+@round_options
+@click.option("--tolerance", default=0.1, show_default=True, help="A score lower by more than this has degraded.")
+@click.option("--metric", default="mcc", show_default=True, help="The score that is compared.")
+@click.option("--exit-code", is_flag=True, help=f"End with code {FINE} when no model has degraded.")
+def live(
+    names: tuple[str, ...], patterns: tuple[str, ...], tolerance: float, metric: str, exit_code: bool, **shared: Any
+) -> None:
+    """How the champions of NAMES (all when none is named) did in the newest interval, and which have degraded."""
+    from pipeline.jobs.learn_counted import judge_live
+
+    chosen = names or tuple(store_at(shared["place"]).patterns())
+    rows = [judge_live(_round(name, patterns, None, **shared), tolerance, metric) for name in chosen]
+    degraded = [row["pattern"] for row in rows if row["degraded"]]
+    _tell({"degraded": degraded, "patterns": rows}, shared["as_json"])
+    if exit_code and not degraded:
+        raise SystemExit(FINE)
+
+
+def store_at(place: str) -> "ModelStore":
+    """The store that --models names."""
+    from pipeline.model_store import open_store
+    from pipeline.session import start_spark
+    from pipeline.settings import read_settings
+
+    return open_store(place, lambda: start_spark(read_settings(), short_work=True))
+
+
+def _round(
+    pattern: str,
+    patterns: tuple[str, ...],
+    budget: int | None,
+    place: str,
+    until: datetime | None,
+    settings_file: Path | None,
+    as_json: bool,  # noqa: ARG001 - the other half of the shared options
+) -> "Round":
+    from pipeline.catalogs import catalog_named
+    from pipeline.jobs.learn_counted import Round
+    from pipeline.settings import read_settings
+
+    settings = read_settings(settings_file)
+    training = settings.training
+    if budget is not None:
+        training = training.model_copy(update={"search_budget": budget})
+    entry = catalog_named(patterns or (pattern,), None, {})[pattern]
+    return Round(store_at(place), entry, _micros(until), settings.forecasting, training)
+
+
+def _micros(moment: datetime | None) -> int | None:
+    return None if moment is None else round(moment.replace(tzinfo=UTC).timestamp()) * 1_000_000
+
+
+def _tell(summary: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(summary))
+        return
+    for key, value in summary.items():
+        click.echo(f"{key}: {value}")

@@ -1,0 +1,132 @@
+"""The one Spark job of scheduled training: the events of an interval become counts, and a sample of held-out tracks."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from geo import Layer
+from models.counts import Counts
+from models.features import with_features
+from models.store import Interval, ModelStore
+from models.store.intervals import interval_between
+from patterns.compiler import CompiledPattern
+from pipeline.conditions import attribute_types
+from pipeline.errors import InputError
+from pipeline.held_out import HeldOut, is_held_out, write_held_out
+from pipeline.jobs.forecast_patterns import ForecastPattern, forecast_patterns, layers_at, near_rows
+from pipeline.jobs.train import TrainRequest, events_between, read_training_events, sample_for, settings_of
+from pipeline.jobs.training_choices import choose, kept_features
+from pipeline.progress import Progress
+from pipeline.settings import TrainingSettings
+from pipeline.stages.count import count_patterns
+from pipeline.stages.crossing import FamilyGroup
+from pipeline.stages.sample import Sample
+from pipeline.stages.track_walk import Walked
+
+
+def count_interval(
+    spark: SparkSession, request: TrainRequest, training: TrainingSettings, progress: Progress
+) -> dict[str, Any]:
+    """Count the events from `since` until before `until` into the store; an interval without events is no fault."""
+    began = time.monotonic()
+    interval = _interval(request)
+    store = ModelStore(request.models)
+    events = events_between(read_training_events(spark, request), request.since, request.until)
+    if events.isEmpty():
+        progress.say(f"there are no events from {request.since} to {request.until}: nothing is counted")
+        return _summary(interval, {}, {}, 0, began)
+    layers = layers_at(request.layers, request.layer_cache, progress)
+    patterns, skipped = forecast_patterns(request.catalog, events, layers, request.skip_unfit)
+    held = is_held_out(training.held_out_share)
+    with progress.step("choosing features"):
+        compiled = _compiled(request, store, patterns, events.where(~held), layers)
+    with progress.step(f"counting {interval}"):
+        counts = _counted(events.where(~held), request, patterns, compiled, layers)
+    for found in counts.values():
+        store.keep_interval(found, interval)
+    kept = _hold_out(events.where(held), patterns, layers, training, store, interval, progress)
+    return _summary(interval, counts, skipped, kept, began)
+
+
+def _interval(request: TrainRequest) -> Interval:
+    if request.since is None or request.until is None:
+        msg = "--count-only: counts are kept by interval. Give --from and --to."
+        raise InputError(msg)
+    return interval_between(request.since, request.until)
+
+
+def _compiled(
+    request: TrainRequest,
+    store: ModelStore,
+    patterns: Sequence[ForecastPattern],
+    events: DataFrame,
+    layers: Mapping[str, Layer],
+) -> dict[str, CompiledPattern]:
+    """The patterns with the features that earlier intervals count; learned on the first one."""
+    found: dict[str, CompiledPattern] = {}
+    sample: Sample | None = None
+    names = list(dict.fromkeys(p.layer for p in patterns if p.layer is not None))
+    for p in patterns:
+        former = store.last_counts(p.name)
+        if former is not None and former.identity.version == p.pattern.version:
+            known = kept_features(p, former)
+            found[p.name] = p.compiled(with_features(p.plain.spec, known)) if known else p.pattern
+        elif p.entry.learn is None:
+            found[p.name] = p.pattern
+        else:
+            sample = sample or sample_for(events, patterns, layers, request.settings.train_sample_events)
+            place = names.index(p.layer) if p.layer is not None else None
+            found[p.name] = choose(p, sample, place, request.settings, settings_of(p, request)).pattern
+    return found
+
+
+def _counted(
+    events: DataFrame,
+    request: TrainRequest,
+    patterns: Sequence[ForecastPattern],
+    compiled: Mapping[str, CompiledPattern],
+    layers: Mapping[str, Layer],
+) -> dict[str, Counts]:
+    plain = tuple(compiled[p.name] for p in patterns if p.layer is None)
+    groups = tuple(
+        FamilyGroup(tuple(compiled[p.name] for p in patterns if p.layer == layer), near)
+        for layer, near in near_rows(patterns, layers).items()
+    )
+    return count_patterns(Walked(events, plain, groups), request.settings.max_order)
+
+
+def _hold_out(
+    events: DataFrame,
+    patterns: Sequence[ForecastPattern],
+    layers: Mapping[str, Layer],
+    training: TrainingSettings,
+    store: ModelStore,
+    interval: Interval,
+    progress: Progress,
+) -> int:
+    if events.isEmpty():
+        progress.say("no track of the interval is held out: models are judged on earlier ones")
+        return 0
+    with progress.step("keeping the held-out tracks"):
+        sample = sample_for(events, patterns, layers, training.held_out_events)
+        names = tuple(dict.fromkeys(p.layer for p in patterns if p.layer is not None))
+        write_held_out(store.storage, interval, HeldOut(sample, names, attribute_types(events.schema)))
+    return sample.events
+
+
+def _summary(
+    interval: Interval, counts: Mapping[str, Counts], skipped: Mapping[str, str], held_out: int, began: float
+) -> dict[str, Any]:
+    rows = [
+        {"pattern": name, "events": round(found.events), "matches": round(found.matches)}
+        for name, found in counts.items()
+    ]
+    return {
+        "interval": str(interval),
+        "patterns": rows,
+        "held_out_events": held_out,
+        "skipped": dict(skipped),
+        "seconds": round(time.monotonic() - began, 3),
+    }

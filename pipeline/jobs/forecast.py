@@ -1,0 +1,167 @@
+"""Batch forecasting: events in, forecasts out, by the models of a store."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from geo import Layer
+from models.features import with_features
+from models.model import Emission, Model
+from models.sampling import step_warning
+from models.scoring.report import LearnedFeature
+from models.store import CHAMPION, ModelStore
+from patterns.catalog.loader import Catalog
+from patterns.compiler import CompiledPattern
+from patterns.spec import PatternSpec
+from pipeline.errors import InputError
+from pipeline.jobs.enrich import events_folder
+from pipeline.jobs.forecast_patterns import ForecastPattern, forecast_patterns, layers_at, near_rows
+from pipeline.progress import Progress
+from pipeline.sinks.forecasts import write_forecasts
+from pipeline.sinks.output_folder import claim_output
+from pipeline.sources.table import read_events
+from pipeline.stages.crossing import FamilyGroup
+from pipeline.stages.forecast import Forecast
+from pipeline.stages.forecast_worker import FORECASTS, POSITIVE, STEP
+from pipeline.stages.tally import EVENTS, Tally, open_tally
+from pipeline.stages.track_walk import Walked
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastRequest:
+    """What to forecast, with which models, and where to write."""
+
+    events: Sequence[str]
+    catalog: Catalog
+    models: Path
+    out: Path
+    form: str = "parquet"
+    emission: Emission = "all"
+    types: Mapping[str, str] | None = None
+    time_unit: str | None = None
+    layers: Path | None = None
+    layer_cache: Path = Path("layers")
+    skip_unfit: bool = False
+    """Leave out, and tell, the patterns without a model or that the events do not fit; otherwise that is an error."""
+    version: str = CHAMPION
+    threshold: float | None = None
+    """In place of the one that training chose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A pattern with the model that forecasts it, compiled as the model was trained."""
+
+    pattern: ForecastPattern
+    compiled: CompiledPattern
+    model: Model
+
+
+def run_forecast(spark: SparkSession, request: ForecastRequest, progress: Progress) -> dict[str, Any]:
+    """Forecast the patterns of the catalog; the summary."""
+    began = time.monotonic()
+    claim_output(request.out, "forecast")
+    with progress.step("reading events"):
+        paths = [events_folder(path) for path in request.events]
+        events = read_events(spark, paths, request.types, request.time_unit).good
+    layers = layers_at(request.layers, request.layer_cache, progress)
+    patterns, skipped = forecast_patterns(request.catalog, events, layers, request.skip_unfit)
+    with progress.step("loading models"):
+        served, without = _served(request, patterns)
+    tally = open_tally(spark.sparkContext)
+    walked = walked_for(events, served, layers, () if request.types else tuple(paths))
+    with progress.step("forecasting"):
+        place = write_forecasts(
+            forecast_stage(walked, served, request.emission, tally).told(), request.out, request.form
+        )
+    return _summary(served, tally, place, time.monotonic() - began, progress) | {"skipped": {**skipped, **without}}
+
+
+def walked_for(
+    events: DataFrame, served: Sequence[Served], layers: Mapping[str, Layer], paths: tuple[str, ...] = ()
+) -> Walked:
+    """The events with the patterns as their models know them."""
+    groups = []
+    for layer, near in near_rows([s.pattern for s in served], layers).items():
+        patterns = tuple(s.compiled for s in served if s.pattern.layer == layer)
+        groups.append(FamilyGroup(patterns, near, near.in_workers(patterns)))
+    return Walked(events, tuple(s.compiled for s in served if s.pattern.layer is None), tuple(groups), paths)
+
+
+def forecast_stage(
+    walked: Walked, served: Sequence[Served], emission: Emission, tally: Tally | None = None
+) -> Forecast:
+    """The stage that asks these models."""
+    by_name = {s.model.pattern: s.model for s in served}
+    plain = tuple(by_name[pattern.name] for pattern in walked.plain)
+    families = tuple(tuple(by_name[pattern.name] for pattern in group.patterns) for group in walked.families)
+    return Forecast(walked, plain, families, emission, tally)
+
+
+def served_by(pattern: ForecastPattern, model: Model) -> Served:
+    """The pattern compiled with the features of the model; refused where the model is for another version of it."""
+    compiled = pattern.compiled(_spec_of(pattern, model))
+    model.check(compiled)
+    return Served(pattern, compiled, model)
+
+
+def _spec_of(pattern: ForecastPattern, model: Model) -> PatternSpec:
+    """The catalog's spec with the features the model knows: its own, or those that were learned."""
+    named = tuple((text.name, text.text.strip()) for text in pattern.pattern.spec.features)
+    features = model.header.identity.features
+    if features == named:
+        return pattern.pattern.spec
+    return with_features(pattern.plain.spec, [LearnedFeature(name, text, 0, 0.0) for name, text in features])
+
+
+def _served(request: ForecastRequest, patterns: Sequence[ForecastPattern]) -> tuple[list[Served], dict[str, str]]:
+    store = ModelStore(request.models)
+    served, without = [], {}
+    for p in patterns:
+        if request.skip_unfit and not store.versions(p.name):
+            without[p.name] = "there is no model of it: run `foresail train`"
+            continue
+        model = store.load(p.name, request.version)
+        if request.threshold is not None:
+            model = model.with_settings(threshold=request.threshold)
+        served.append(served_by(p, model))
+    if not served:
+        msg = f"{request.models}: has no model of any of these patterns. Train them with `foresail train`."
+        raise InputError(msg)
+    return served, without
+
+
+def _summary(served: Sequence[Served], tally: Tally, place: Path, seconds: float, progress: Progress) -> dict[str, Any]:
+    counts = tally.value
+    steps = {name: number for (kind, name), number in counts.items() if kind == STEP}
+    step_s = float(max(steps, key=lambda name: steps[name])) if steps else None
+    warnings = [warning for s in served if (warning := step_warning(s.model, step_s))]
+    for warning in warnings:
+        progress.say(warning)
+    events = counts[EVENTS, ""]
+    return {
+        "events": events,
+        "forecasts": sum(counts[FORECASTS, s.model.pattern] for s in served),
+        "positive": sum(counts[POSITIVE, s.model.pattern] for s in served),
+        "patterns": [
+            {
+                "pattern": s.model.pattern,
+                "model_version": s.model.version,
+                "kind": s.model.settings.kind,
+                "within": s.model.settings.events_ahead,
+                "threshold": s.model.settings.threshold,
+                "forecasts": counts[FORECASTS, s.model.pattern],
+                "positive": counts[POSITIVE, s.model.pattern],
+            }
+            for s in served
+        ],
+        "step_s": step_s,
+        "warnings": warnings,
+        "seconds": round(seconds, 3),
+        "events_per_second": round(events / seconds),
+        "output": str(place),
+    }

@@ -1,0 +1,135 @@
+"""The patterns of a catalog that can be forecast on some events: with and without features, with their layer."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+
+from geo import Layer, read_layers
+from geo.errors import GeoError
+from models.features import attributes_of_entry
+from patterns.catalog.entry import Forecast, PatternEntry
+from patterns.catalog.loader import Catalog
+from patterns.compiler import CompiledPattern, compile_pattern
+from patterns.conditions import AttributeType
+from patterns.conditions.inspection import attributes_of
+from patterns.errors import UnknownAttributeError
+from patterns.spec import PatternSpec, without_features
+from pipeline.conditions import attribute_types
+from pipeline.errors import InputError
+from pipeline.progress import Progress
+from pipeline.stages.families import Family, NearRows
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastPattern:
+    """One pattern that is to be forecast."""
+
+    entry: PatternEntry
+    pattern: CompiledPattern
+    """With the features that are written down."""
+    plain: CompiledPattern
+    """Without features, as it is recognised."""
+    attributes: tuple[str, ...]
+    """What trees and boosting may read."""
+    types: Mapping[str, AttributeType]
+
+    @property
+    def name(self) -> str:
+        """The pattern's name."""
+        return self.entry.name
+
+    @property
+    def forecast(self) -> Forecast:
+        """How it is to be forecast."""
+        return self.entry.forecast or Forecast()
+
+    @property
+    def within(self) -> int:
+        """How many events ahead a match counts."""
+        return self.forecast.within or self.forecast.horizon
+
+    @property
+    def layer(self) -> str | None:
+        """The layer of a family."""
+        return self.entry.for_each.layer if self.entry.for_each else None
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """Every attribute of events that its conditions, features and trees read; not those of its layer's features."""
+        own = (attribute.key for c in self.pattern.conditions for attribute in attributes_of(c))
+        family = f"{self.entry.for_each.as_}." if self.entry.for_each else "\0"
+        return tuple(n for n in dict.fromkeys([*own, *self.attributes]) if not n.startswith(family))
+
+    def compiled(self, spec: PatternSpec) -> CompiledPattern:
+        """The pattern with other features."""
+        return compile_pattern(spec, self.types)
+
+
+def forecast_patterns(
+    catalog: Catalog, events: DataFrame, layers: Mapping[str, Layer], skip_unfit: bool
+) -> tuple[list[ForecastPattern], dict[str, str]]:
+    """The patterns that these events can show, and those left out with the reason."""
+    known = attribute_types(events.schema)
+    found: list[ForecastPattern] = []
+    skipped: dict[str, str] = {}
+    for entry in catalog:
+        try:
+            _check_input(entry, events, layers)
+            found.append(_compiled(entry, known))
+        except (UnknownAttributeError, InputError) as error:
+            if not skip_unfit:
+                raise
+            skipped[entry.name] = str(error)
+    if not found:
+        msg = f"events: fit none of the {len(catalog)} patterns. Columns: {', '.join(events.columns)}."
+        raise InputError(msg)
+    return found, skipped
+
+
+def near_rows(patterns: Sequence[ForecastPattern], layers: Mapping[str, Layer]) -> dict[str, NearRows]:
+    """For each layer the rows that say which events are near which feature, as far as any pattern looks."""
+    reach: dict[str, float] = {}
+    for p in patterns:
+        if p.layer is not None:
+            reach[p.layer] = max(reach.get(p.layer, 0.0), Family(p.entry, p.pattern).reach_m)
+    return {name: NearRows(layers[name], metres) for name, metres in reach.items()}
+
+
+def layers_at(file: Path | None, cache: Path, progress: Progress) -> dict[str, Layer]:
+    """The layers of a layers file, by name."""
+    if file is None:
+        return {}
+    try:
+        layers = read_layers(file, cache, progress.say)
+    except GeoError as error:
+        raise InputError(str(error)) from error
+    return {layer.spec.name: layer for layer in layers}
+
+
+def _compiled(entry: PatternEntry, known: Mapping[str, AttributeType]) -> ForecastPattern:
+    pattern = compile_pattern(entry.spec(), known)
+    plain = compile_pattern(without_features(entry.spec()), known)
+    attributes = attributes_of_entry(entry, pattern)
+    family = f"{entry.for_each.as_}." if entry.for_each else "\0"
+    for name in attributes:
+        if name not in known and not name.startswith(family):
+            raise UnknownAttributeError(name, known, f"{entry.name}.features.learn")
+    return ForecastPattern(entry, pattern, plain, attributes, known)
+
+
+def _check_input(entry: PatternEntry, events: DataFrame, layers: Mapping[str, Layer]) -> None:
+    given = "pairs" if {"track_a", "track_b"} <= set(events.columns) else "positions"
+    if entry.reads != given:
+        msg = f"{entry.name}: reads {entry.reads}, but these events are {given}. Leave it out, or give {entry.reads}."
+        raise InputError(msg)
+    if entry.for_each is None:
+        return
+    if entry.for_each.layer not in layers:
+        known = f"Layers there: {', '.join(layers)}." if layers else "Name a layers file with --layers."
+        msg = f"{entry.name}: is a family over the layer '{entry.for_each.layer}', which is not at hand. {known}"
+        raise InputError(msg)
+    if not {"lon", "lat"} <= set(events.columns):
+        msg = f"{entry.name}: is a family over a layer, but the events have no columns lon and lat. Add them."
+        raise InputError(msg)

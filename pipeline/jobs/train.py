@@ -1,0 +1,232 @@
+"""Training: events to counts on Spark, counts to one model per pattern, with its threshold, in the model store."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from geo import Layer
+from models.counts import Counts, decay, half_life_factor, merge
+from models.model import Model, ModelSettings, build
+from models.scoring.report import LearnedFeature
+from models.store import ModelStore
+from models.suffix_tree import LearnSettings
+from patterns.catalog.loader import Catalog
+from pipeline.errors import InputError
+from pipeline.jobs.enrich import events_folder
+from pipeline.jobs.forecast_patterns import ForecastPattern, forecast_patterns, layers_at, near_rows
+from pipeline.jobs.training_choices import Choices, choose, kept_features
+from pipeline.progress import Progress
+from pipeline.settings import ForecastSettings
+from pipeline.sources.table import read_events
+from pipeline.stages.count import count_patterns
+from pipeline.stages.crossing import FamilyGroup
+from pipeline.stages.sample import Sample, collect_sample, share_of
+from pipeline.stages.track_walk import Walked
+
+SECONDS_PER_DAY = 86_400_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class TrainRequest:
+    """What to learn from, what to forecast, and where models are kept."""
+
+    events: Sequence[str]
+    catalog: Catalog
+    models: Path
+    types: Mapping[str, str] | None = None
+    time_unit: str | None = None
+    layers: Path | None = None
+    layer_cache: Path = Path("layers")
+    skip_unfit: bool = False
+    """Leave out, and tell, the patterns that need what the events do not have; otherwise that is an error."""
+    add: bool = False
+    """Add to the counts that the store keeps; otherwise they are counted anew."""
+    half_life_days: float | None = None
+    """With `add`: earlier counts weigh half after so many days."""
+    since: datetime | None = None
+    until: datetime | None = None
+    order: int | None = None
+    """In place of the order that the catalog names."""
+    horizon: int | None = None
+    settings: ForecastSettings = field(default_factory=ForecastSettings)
+
+
+def run_train(spark: SparkSession, request: TrainRequest, progress: Progress) -> dict[str, Any]:
+    """Train a model of every pattern of the catalog; the summary."""
+    began = time.monotonic()
+    store = ModelStore(request.models)
+    with progress.step("reading events"):
+        events = events_between(read_training_events(spark, request), request.since, request.until)
+    layers = layers_at(request.layers, request.layer_cache, progress)
+    patterns, skipped = forecast_patterns(request.catalog, events, layers, request.skip_unfit)
+    with progress.step("looking at a sample of tracks"):
+        sample = sample_for(events, patterns, layers, request.settings.train_sample_events)
+    progress.say(
+        f"{sample.events:,} of {sample.share.events:,} events are the sample that features and thresholds are chosen on"
+    )
+    chosen = _chosen(request, store, patterns, sample, progress)
+    with progress.step(f"counting {sample.share.events:,} events"):
+        counts = _counted(events, request, patterns, chosen, layers)
+    rows = []
+    for p in patterns:
+        with progress.step(f"learning {p.name}"):
+            rows.append(_learned(request, store, p, chosen[p.name], counts.get(p.name), progress))
+    return {
+        "patterns": rows,
+        "events": sample.share.events,
+        "tracks": sample.share.tracks,
+        "sample_events": sample.events,
+        "skipped": skipped,
+        "models": str(request.models),
+        "seconds": round(time.monotonic() - began, 3),
+    }
+
+
+def read_training_events(spark: SparkSession, request: TrainRequest) -> DataFrame:
+    """The events that can be read; what cannot is told by `foresail recognise` and `ingest`."""
+    paths = [events_folder(path) for path in request.events]
+    return read_events(spark, paths, request.types, request.time_unit).good
+
+
+def events_between(events: DataFrame, since: datetime | None, until: datetime | None) -> DataFrame:
+    """The events from `since` on and before `until`."""
+    if since is not None:
+        events = events.where(F.col("time") >= F.lit(since))
+    if until is not None:
+        events = events.where(F.col("time") < F.lit(until))
+    return events
+
+
+def sample_for(
+    events: DataFrame, patterns: Sequence[ForecastPattern], layers: Mapping[str, Layer], most_events: int
+) -> Sample:
+    """Whole tracks with every attribute that some pattern reads, and the features that they come near."""
+    attributes = dict.fromkeys(name for p in patterns for name in p.read)
+    return collect_sample(
+        events, list(attributes), share_of(events, most_events), list(near_rows(patterns, layers).values())
+    )
+
+
+def _chosen(
+    request: TrainRequest,
+    store: ModelStore,
+    patterns: Sequence[ForecastPattern],
+    sample: Sample,
+    progress: Progress,
+) -> dict[str, Choices]:
+    layers = list(dict.fromkeys(p.layer for p in patterns if p.layer is not None))
+    found = {}
+    for p in patterns:
+        with progress.step(f"choosing features and threshold of {p.name}"):
+            former = store.counts(p.name) if request.add else None
+            known = kept_features(p, former) if former is not None else None
+            place = layers.index(p.layer) if p.layer is not None else None
+            found[p.name] = choose(p, sample, place, request.settings, settings_of(p, request), known)
+        for warning in found[p.name].warnings:
+            progress.say(f"{p.name}: {warning}")
+    return found
+
+
+def settings_of(p: ForecastPattern, request: TrainRequest) -> ModelSettings:
+    """What the model of a pattern is to be: the catalog's word, unless the command has its own."""
+    s, forecast = request.settings, p.forecast
+    order = forecast.order if request.order is None else request.order
+    if order > s.max_order:
+        msg = f"{p.name}: order {order} is beyond what is counted ({s.max_order}). Raise forecasting.max_order."
+        raise InputError(msg)
+    horizon = forecast.horizon if request.horizon is None else request.horizon
+    if horizon < 1:
+        msg = f"{p.name}: a horizon of {horizon} events forecasts nothing. Give at least 1."
+        raise InputError(msg)
+    learn = LearnSettings(
+        order=order,
+        min_context_probability=s.min_context_probability,
+        min_symbol_probability=s.min_symbol_probability,
+        ratio=s.ratio,
+        smoothing=s.smoothing,
+    )
+    threshold = forecast.threshold if isinstance(forecast.threshold, float) else 0.0
+    within = min(p.within, horizon) if forecast.kind == "within" else None
+    return ModelSettings(learn=learn, horizon=horizon, kind=forecast.kind, within=within, threshold=threshold)
+
+
+def _counted(
+    events: DataFrame,
+    request: TrainRequest,
+    patterns: Sequence[ForecastPattern],
+    chosen: Mapping[str, Choices],
+    layers: Mapping[str, Layer],
+) -> dict[str, Counts]:
+    groups = []
+    for layer, near in near_rows(patterns, layers).items():
+        mine = tuple(chosen[p.name].pattern for p in patterns if p.layer == layer)
+        groups.append(FamilyGroup(mine, near, near.in_workers(mine)))
+    changed = request.types or request.since or request.until
+    paths = () if changed else tuple(events_folder(path) for path in request.events)
+    plain = tuple(chosen[p.name].pattern for p in patterns if p.layer is None)
+    return count_patterns(Walked(events, plain, tuple(groups), paths), request.settings.max_order)
+
+
+def _learned(
+    request: TrainRequest,
+    store: ModelStore,
+    p: ForecastPattern,
+    chosen: Choices,
+    counts: Counts | None,
+    progress: Progress,
+) -> dict[str, Any]:
+    began = time.monotonic()
+    if counts is None:
+        msg = f"{p.name}: there are no events to count. Give events that reach its layer, or widen --from and --to."
+        raise InputError(msg)
+    former = store.counts(p.name) if request.add else None
+    total = counts if former is None else merge([_aged(former, counts, request.half_life_days), counts])
+    overlap = _overlap(former, counts)
+    model = build(chosen.pattern, total, chosen.settings).with_scores(chosen.scores)
+    version = store.add(model)
+    store.keep_counts(total)
+    for note in (*model.header.notes, *overlap):
+        progress.say(f"{p.name}: {note}")
+    warnings = [*chosen.warnings, *overlap]
+    return _row(model, version, total, chosen.features, time.monotonic() - began) | {"warnings": warnings}
+
+
+def _overlap(former: Counts | None, fresh: Counts) -> list[str]:
+    if former is None or former.last_us is None or fresh.first_us is None or fresh.first_us > former.last_us:
+        return []
+    since = datetime.fromtimestamp(former.last_us / 1e6, UTC).isoformat(timespec="seconds")
+    return [f"events up to {since} were counted before and may now count twice: give --from {since[:19]}"]
+
+
+def _aged(former: Counts, fresh: Counts, half_life_days: float | None) -> Counts:
+    if half_life_days is None or former.last_us is None or fresh.last_us is None:
+        return former
+    days = max(0.0, (fresh.last_us - former.last_us) / SECONDS_PER_DAY)
+    return decay(former, half_life_factor(days, half_life_days))
+
+
+def _row(
+    model: Model, version: str, counts: Counts, features: Sequence[LearnedFeature], seconds: float
+) -> dict[str, Any]:
+    return {
+        "pattern": model.pattern,
+        "model_version": version,
+        "order": model.settings.learn.order,
+        "symbols": len(model.codes),
+        "contexts": len(model.contexts),
+        "chain_states": model.chain.states,
+        "events": round(counts.events),
+        "matches": round(counts.matches),
+        "threshold": model.settings.threshold,
+        "scores": dict(model.header.scores),
+        "notes": list(model.header.notes),
+        "features": [{"name": f.name, "text": f.text} for f in features],
+        "sampling_step_s": model.header.sampling_step_s,
+        "seconds": round(seconds, 3),
+    }

@@ -1,0 +1,22 @@
+"""The model store that a place names: a folder, or a URI of any file system that Hadoop knows."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from models.store import ModelStore
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_URI = re.compile(r"[a-z][a-z0-9+.-]+:.*")
+
+
+def open_store(place: str, spark: "Callable[[], SparkSession]") -> ModelStore:
+    """The store at `place`; Spark is started only for a URI such as hdfs://host/models."""
+    if not _URI.fullmatch(place):
+        return ModelStore(Path(place))
+    from pipeline.storage_hadoop import HadoopStorage  # noqa: PLC0415 - a folder needs no Spark
+
+    return ModelStore(HadoopStorage(spark(), place))

@@ -1,0 +1,110 @@
+"""Pairs of a stream are those of a batch, whatever the micro-batches; the memory of tracks is bounded."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from geo import PairSettings, legs_of_previous, pairs, pairs_of_stream
+from geo.errors import AttributeClashError
+from geo.proximity import BEFORE
+from geo.proximity_stream import meet_others, meet_track
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SETTINGS = PairSettings(distance_m=2000.0, step_s=60, max_gap_s=300, attributes=("speed_kn",))
+EVENT = "track string, time timestamp, lon double, lat double, speed_kn double, offset long"
+HOUR = pd.Timedelta("1h")
+
+
+def fleet() -> pd.DataFrame:
+    """Twenty vessels that wander in one bay for half an hour; one is silent for ten minutes, some positions are bad."""
+    dice = np.random.default_rng(8)
+    rows = []
+    for number in range(20):
+        lon, lat = dice.uniform((-4.52, 48.3), (-4.45, 48.34))
+        for second in np.cumsum(dice.uniform(20, 90, 40)):
+            lon, lat = lon + dice.normal(0, 0.002), lat + dice.normal(0, 0.002)
+            if second < 1800 and not (number == 3 and 400 < second < 1000):
+                rows.append((f"v{number:02}", pd.Timestamp("2026-01-01") + pd.Timedelta(seconds=second), lon, lat))
+    table = pd.DataFrame(rows, columns=["track", "time", "lon", "lat"]).sort_values("time", ignore_index=True)
+    table.loc[table.index % 97 == 5, "lon"] = np.nan
+    return table.assign(speed_kn=np.arange(len(table)) % 12 / 1.0, offset=np.arange(len(table)))
+
+
+@pytest.mark.spark
+def test_a_stream_in_micro_batches_finds_the_pairs_of_a_batch(spark: "SparkSession", tmp_path: Path) -> None:
+    events = fleet()
+    for number, part in enumerate(np.array_split(np.arange(len(events)), 3)):
+        shuffled = events.iloc[part].sample(frac=1, random_state=number)
+        spark.createDataFrame(shuffled, EVENT).coalesce(1).write.mode("append").parquet(str(tmp_path / "in"))
+    source = spark.readStream.schema(EVENT).option("maxFilesPerTrigger", 1).parquet(str(tmp_path / "in"))
+    query = pairs_of_stream(source, SETTINGS, buckets=3).writeStream.format("memory").queryName("stream_pairs")
+    running = query.option("checkpointLocation", str(tmp_path / "checkpoint")).start()
+    try:
+        running.processAllAvailable()
+        assert sum(progress.numInputRows > 0 for progress in running.recentProgress) == 3
+    finally:
+        running.stop()
+    order = ["track", "time"]
+    batch = pairs(spark.createDataFrame(events, EVENT), SETTINGS).toPandas().sort_values(order, ignore_index=True)
+    assert len(batch) > 300
+    streamed = spark.table("stream_pairs").toPandas().sort_values(order, ignore_index=True)
+    pd.testing.assert_frame_equal(streamed[batch.columns], batch, check_exact=False, rtol=1e-9)
+
+
+def positions(*rows: tuple[str, int]) -> pd.DataFrame:
+    times = [pd.Timestamp("2026-01-01") + pd.Timedelta(seconds=second) for _, second in rows]
+    numbers = np.arange(len(rows), dtype=float)
+    return pd.DataFrame({"track": [track for track, _ in rows], "time": times, "lon": numbers, "lat": numbers})
+
+
+def test_a_position_meets_the_one_before_it_from_an_earlier_batch() -> None:
+    first = meet_track(positions(("a", 0), ("b", 5)), None, HOUR)
+    second = meet_track(positions(("a", 60), ("c", 61), ("a", 30)), first.memory, HOUR)
+    begun = second.rows.set_index(["track", "time"])["before_time"]
+    assert [(when - pd.Timestamp("2026-01-01")).total_seconds() for when in begun["a"]] == [0.0, 30.0]
+    assert begun["c"].isna().all()
+    assert sorted(second.memory["track"]) == ["a", "b", "c"]
+
+
+def test_a_position_that_comes_after_a_later_one_of_its_track_is_left_out() -> None:
+    memory = meet_track(positions(("a", 100)), None, HOUR).memory
+    met = meet_track(positions(("a", 40), ("a", 100), ("b", 40)), memory, HOUR)
+    assert met.rows["track"].tolist() == ["b"]
+    assert met.memory.set_index("track")["time"]["a"] == memory["time"][0]
+
+
+def test_a_track_that_was_silent_for_long_is_forgotten() -> None:
+    memory = meet_track(positions(("gone", 0), ("a", 100)), None, HOUR).memory
+    assert meet_track(positions(("a", 4000)), memory, HOUR).memory["track"].tolist() == ["a"]
+
+
+def placed(*rows: tuple[str, int]) -> pd.DataFrame:
+    return positions(*rows).assign(cx=0, cy=0, cz=0)
+
+
+def test_tracks_that_share_a_cube_and_a_time_meet_once_whichever_comes_first() -> None:
+    first = meet_others(placed(("b", 60), ("a", 60), ("a", 120)), None, HOUR)
+    second = meet_others(placed(("c", 60), ("b", 120)), first.memory, HOUR)
+    assert list(zip(first.rows["track_a"], first.rows["track_b"], strict=True)) == [("a", "b")]
+    met = sorted(zip(second.rows["track_a"], second.rows["track_b"], second.rows["time_b"].dt.minute, strict=True))
+    assert met == [("a", "b", 2), ("a", "c", 1), ("b", "c", 1)]
+
+
+def test_what_is_older_than_the_lateness_is_forgotten() -> None:
+    met = meet_others(placed(("a", 0), ("a", 3601)), None, HOUR)
+    assert met.memory["time"].dt.hour.tolist() == [1]
+
+
+@pytest.mark.spark
+def test_positions_that_carry_the_one_before_them_are_legs_already(spark: "SparkSession") -> None:
+    carried = spark.createDataFrame(
+        [(None, 1.0, 2.0)], "previous_time timestamp, previous_lon double, previous_lat double"
+    )
+    assert tuple(legs_of_previous(carried).columns) == BEFORE
+    with pytest.raises(AttributeClashError, match="no column 'previous_lat'"):
+        legs_of_previous(carried.drop("previous_lat"))

@@ -1,0 +1,54 @@
+"""Models of small patterns over letters, and batches to forecast on, for the tests of this folder."""
+
+from collections.abc import Sequence
+from dataclasses import fields
+from random import Random
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.counts import count
+from models.forecasts import Forecasts
+from models.model import Model, ModelSettings, build
+from models.suffix_tree import LearnSettings
+from patterns.compiler import CompiledPattern
+from patterns.recognition.recogniser import Batch
+from tests.models.letters import MINUTE, joined, symbols_of
+
+
+def random_text(random: Random, length: int, letters: str = "abx") -> str:
+    """Letters that come in short runs."""
+    text = ""
+    while len(text) < length:
+        text += random.choice(letters) * random.choice([1, 1, 2, 3])
+    return text[:length]
+
+
+def model_of(
+    pattern: CompiledPattern,
+    texts: Sequence[str],
+    order: int = 2,
+    max_order: int = 4,
+    step: int = MINUTE,
+    **chosen: Any,
+) -> Model:
+    """A model of `pattern` trained on tracks written as letters."""
+    symbols, first_of = joined([symbols_of(pattern, text) for text in texts])
+    times = np.concatenate([np.arange(len(text), dtype=np.int64) * step for text in texts])
+    settings = ModelSettings(learn=LearnSettings(order=order, min_context_probability=0.01), **chosen)
+    return build(pattern, count(symbols, times, first_of, pattern, max_order), settings)
+
+
+def batch_of(words: Sequence[NDArray[np.int64]], times: Sequence[NDArray[np.int64]]) -> Batch:
+    """Tracks one after the other."""
+    first_of = np.cumsum([0, *(len(track) for track in words)]).astype(np.int64)
+    return Batch(np.concatenate(words), np.concatenate(times).astype(np.int64), first_of)
+
+
+def rows_of(forecasts: Forecasts, first: int = 0) -> list[tuple[Any, ...]]:
+    """The rows as tuples, sorted; events are counted from `first`. NaN is None, so that rows can be compared."""
+    columns = [getattr(forecasts, field.name) for field in fields(Forecasts)]
+    columns[0] = columns[0] + first
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return sorted(tuple(None if value != value else value for value in row) for row in rows)  # noqa: PLR0124
