@@ -145,7 +145,7 @@ def worker_peak_mb() -> int:
         try:
             command = status.with_name("cmdline").read_bytes()
             environment = status.with_name("environ").read_bytes()
-            if b"pyspark.daemon" in command and f"FORESAIL_BENCH={_mark()}".encode() in environment:
+            if b"pyspark.daemon" in command and f"BENCH_MARK={_mark()}".encode() in environment:
                 lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
                 peak = max(peak, int(lines["VmHWM"].split()[0]) // 1024)
         except (OSError, KeyError):
@@ -156,7 +156,7 @@ def worker_peak_mb() -> int:
 def _mark() -> str:
     import os  # noqa: PLC0415
 
-    return os.environ.get("FORESAIL_BENCH", "")
+    return os.environ.get("BENCH_MARK", "")
 
 
 def run(part: str, millions: float) -> None:
@@ -180,7 +180,7 @@ def run(part: str, millions: float) -> None:
 def _environment(mark: str) -> dict[str, str]:
     import os  # noqa: PLC0415
 
-    return {**os.environ, "FORESAIL_BENCH": mark}
+    return {**os.environ, "BENCH_MARK": mark}
 
 
 def _known() -> dict[str, Any]:
