@@ -1,7 +1,7 @@
 """Forecasts as warnings: positive forecasts close to each other are one warning, and the matches say what came of it.
 
-A warning ends when its model has been quiet for as many events as it looks ahead; it is right when the match comes within
-the reach of its very first forecast.
+A warning ends when its model has been quiet for as many events as it looks ahead; it is right when the match comes
+within the reach of its very first forecast.
 """
 
 from collections.abc import Mapping
