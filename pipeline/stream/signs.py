@@ -1,6 +1,7 @@
 """From rows of matches and forecasts to the signs that alerts are made of, and the facts behind each."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def signs_of(rows: pa.Table, events: NDArray[np.int64] | None, rules: dict[str, 
     frame = rows.take(pa.array(kept)).select(_COLUMNS).to_pandas()
     frame["row"] = -1 if events is None else events[kept]
     is_match = frame["kind"] == MATCH
-    dwell = np.array([rules[name].min_dwell_us for name in frame["pattern"]])
+    dwell = frame["pattern"].map({name: rule.min_dwell_us for name, rule in rules.items()}).to_numpy()
     young = is_match & ((frame["time_us"] - frame["start_time_us"].fillna(frame["time_us"])) < dwell)
     ends = frame["status"].isin(["closed", "timed_out"])
     frame = frame[ends | ~young]
@@ -73,36 +74,44 @@ def facts_of(
     conditions: Sequence[Condition],
 ) -> Callable[[Sign], dict[str, Any]]:
     """What is known of the event behind a sign: position, the pattern's conditions, and the values they read."""
-    by_name = {pattern.name: pattern for pattern in patterns}
+    columns = {
+        name: rows[name].to_numpy() for name in rows.columns if not name.startswith(("word_", "family_", "near_"))
+    }
     place = {text_of(condition): n for n, condition in enumerate(conditions)}
+    asked: dict[str, _Asked] = {pattern.name: _Asked.of(pattern, place) for pattern in patterns}
 
     def facts(sign: Sign) -> dict[str, Any]:
-        event = rows.iloc[sign.row]
-        arrived = int(event["arrived_us"])
+        row = sign.row
+        arrived = int(columns["arrived_us"][row])
         known: dict[str, Any] = {"arrived": instant(arrived)} if arrived else {}
-        if "lon" in rows.columns and pd.notna(event["lon"]):
-            known["position"] = {"lon": float(event["lon"]), "lat": float(event["lat"])}
-        pattern = by_name.get(sign.pattern)
+        if "lon" in columns and not np.isnan(columns["lon"][row]):
+            known["position"] = {"lon": float(columns["lon"][row]), "lat": float(columns["lat"][row])}
+        pattern = asked.get(sign.pattern)
         if pattern is not None:
-            known |= _conditions(pattern, place, event, words[sign.row])
+            known["conditions"] = [
+                {"name": name, "text": text, "holds": bool(int(words[row, bit // 64]) >> (bit % 64) & 1)}
+                for name, text, bit in pattern.conditions
+            ]
+            known["values"] = {name: _plain(columns[name][row]) for name in pattern.attributes if name in columns}
         return known
 
     return facts
 
 
-def _conditions(
-    pattern: CompiledPattern, place: dict[str, int], event: "pd.Series[Any]", words: NDArray[np.int64]
-) -> dict[str, Any]:
-    told, names = [], []
-    for name, condition in zip(pattern.condition_names, pattern.conditions, strict=True):
-        bit = place.get(text_of(condition))
-        if bit is None:  # of a family: it holds for some features and not for others
-            continue
-        holds = bool(int(words[bit // 64]) >> (bit % 64) & 1)
-        told.append({"name": name, "text": text_of(condition), "holds": holds})
-        names += [attribute.name for attribute in attributes_of(condition)]
-    values = {name: _plain(event[name]) for name in dict.fromkeys(names) if name in event.index}
-    return {"conditions": told, "values": values}
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is told of an event for one pattern: its conditions with their bits, and the attributes they read."""
+
+    conditions: tuple[tuple[str, str, int], ...]
+    attributes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, pattern: CompiledPattern, place: dict[str, int]) -> "_Asked":
+        """Conditions of a family are left out: they hold for some features and not for others."""
+        named = [(name, text_of(c), c) for name, c in zip(pattern.condition_names, pattern.conditions, strict=True)]
+        mine = [(name, text, place[text], c) for name, text, c in named if text in place]
+        read = dict.fromkeys(a.name for *_, condition in mine for a in attributes_of(condition))
+        return cls(tuple((name, text, bit) for name, text, bit, _ in mine), tuple(read))
 
 
 def _plain(value: Any) -> Any:
