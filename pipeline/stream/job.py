@@ -108,8 +108,10 @@ class Stream:
     def _may_go_on(self, fault: StreamingQueryException) -> bool:
         """Whether the fault was the broker's; if so, return when it answers again."""
         servers = self._settings.kafka.bootstrap_servers
-        if servers is None or "kafka" not in str(fault).lower() or self._stopping.is_set():
+        if servers is None or self._stopping.is_set():
             return False
+        if "org.apache.kafka.common.errors" not in str(fault) and is_reachable(servers):
+            return False  # the broker is there and did not complain: the fault is another's
         self._progress.say(f"{servers}: the broker does not answer; waiting for it")
         logger.warning("the broker is gone: %s", _sentence(fault))
         while not is_reachable(servers):
@@ -122,7 +124,7 @@ class Stream:
         """Show how the query does until it ends or is to be stopped; the fault that ended it, if one did."""
         with self._display() as show:
             while query.isActive and not self._stopping.is_set():
-                query.awaitTermination(1) if not self._stopping.wait(REFRESH_S) else None
+                self._stopping.wait(REFRESH_S)
                 if query.lastProgress is not None:
                     self.metrics.hear_progress(json.loads(query.lastProgress.json))
                 show(time.monotonic() - began)

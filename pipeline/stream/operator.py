@@ -86,7 +86,8 @@ def step(
     passed = [(what, arrived[kind == code]["payload"].tolist()) for code, what in PASSED_ON.items()]
     told += [findings.told_rows(what, payloads) for what, payloads in passed if payloads]
     bucket.tally.rejected = len(passed[0][1])
-    bucket.tally.late = len(passed[1][1])
+    late = sum('"reason": "late"' in text for text in passed[1][1])
+    bucket.tally.late, bucket.tally.repeated = late, len(passed[1][1]) - late
     now_us = int(arrived["now_us"].max())
     told += bucket.advance(arrived[kind == EVENT], now_us, flush)
     told.append(

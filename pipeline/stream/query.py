@@ -52,7 +52,8 @@ def live_line(spark: SparkSession, settings: Settings, policy: Policy, progress:
 
     def events(attributes: tuple[str, ...] | None = None) -> DataFrame:
         """What the conditions read; with `attributes` only those, so that no others are carried along."""
-        rows = _as_rows(read_messages(spark, settings, policy), labels, _carried(attributes))
+        carried = _carried(attributes, stream.derive)
+        rows = _as_rows(read_messages(spark, settings, policy, carried), labels, carried)
         arranged_rows = _derived(beside(rows, read_control(spark, settings), labels), stream, policy)
         return enrich(arranged_rows, list(layers.values()), "worker", shelf) if layers else arranged_rows
 
@@ -79,9 +80,12 @@ def bucket_rules(stream: StreamSettings) -> BucketRules:
     )
 
 
-def _carried(attributes: tuple[str, ...] | None) -> set[str] | None:
+def _carried(attributes: tuple[str, ...] | None, derive: bool) -> set[str] | None:
     """The columns of a message that later steps read: what is derived needs more than the conditions say."""
-    return None if attributes is None else {*attributes, *REMEMBERED, "engine", "nav_status", "accelerating"}
+    if attributes is None:
+        return None
+    needed = {*REMEMBERED, "engine", "nav_status", "accelerating"} if derive else set()
+    return {"lon", "lat", *attributes, *needed}
 
 
 def _as_rows(judged: DataFrame, labels: list[int], carried: set[str] | None) -> DataFrame:

@@ -18,6 +18,10 @@ from pipeline.stages.policy import Policy
 
 LONGEST_SHOWN = 100_000
 """So many characters of a rejected message are passed on: a topic takes a megabyte. The rest is where it was."""
+CANONICAL = "kafka_json"
+ALWAYS = ("track", "mmsi", "time", "lon", "lat")
+COMPLETED_BY = {"vessel_type": ("ship_type",), "speed_kn": ("speed_kmh",), "speed_kmh": ("speed_kn",)}
+"""What cleaning makes a column of when the message does not have it."""
 END_OF_TIME = datetime(9000, 1, 1, tzinfo=UTC)
 
 
@@ -28,10 +32,15 @@ def _truth(cell: Column) -> Column:
 READERS = {"double": number, "long": whole, "string": text_of, "boolean": _truth}
 
 
-def read_messages(spark: SparkSession, settings: Settings, policy: Policy) -> DataFrame:
-    """Cleaned messages as they come, with `arrived` and, where one is no position, a `reason`."""
+def read_messages(
+    spark: SparkSession, settings: Settings, policy: Policy, carried: set[str] | None = None
+) -> DataFrame:
+    """Cleaned messages as they come, with `arrived` and, where one is no position, a `reason`.
+
+    With `carried`, only these columns are sure to be read: parsing JSON is the largest part of a line's work.
+    """
     stream = settings.stream
-    feed = with_columns(find_feed(stream.feed), stream)
+    feed = with_columns(find_feed(stream.feed), stream, carried)
     lines = _topic_lines(spark, settings) if stream.source == "kafka" else _file_lines(spark, stream)
     # the clock of a query that runs for months cannot be a constant of its plan
     judged = clean(
@@ -45,20 +54,32 @@ def _tomorrow() -> Column:
     return F.current_timestamp() + F.expr("INTERVAL 1 DAY")
 
 
-def with_columns(feed: Feed, stream: StreamSettings) -> Feed:
+def with_columns(feed: Feed, stream: StreamSettings, carried: set[str] | None = None) -> Feed:
     """`feed` with the further columns that the settings name, and with the time of arrival."""
     further = stream.columns
+    fields = feed.json_schema + "".join(f", {name} string" for name in further) if feed.json_schema else ""
+    kept = _fields(fields, carried) if carried is not None and feed.name == CANONICAL else None
 
     def columns(cells: Cells) -> dict[str, Column]:
-        own = feed.columns(cells)
+        def known(*names: str) -> Column:
+            there = [name for name in names if kept is None or name in kept]
+            return cells(*there) if there else F.lit(None).cast("string")
+
+        own = feed.columns(known)
         return {
             **own,
-            **{name: READERS[kind](cells(name)) for name, kind in further.items()},
+            **{name: READERS[kind](known(name)) for name, kind in further.items()},
             "arrived": F.col("arrived"),
         }
 
-    fields = "".join(f", {name} string" for name in further)
-    return replace(feed, columns=columns, json_schema=feed.json_schema + fields if feed.json_schema else "")
+    schema = fields if kept is None else ", ".join(f"{name} string" for name in kept)
+    return replace(feed, columns=columns, json_schema=schema)
+
+
+def _fields(schema: str, carried: set[str]) -> list[str]:
+    """The fields of canonical JSON that must be parsed for the columns that are carried."""
+    wanted = {*carried, *ALWAYS, *(other for name in carried for other in COMPLETED_BY.get(name, ()))}
+    return [field.split()[0] for field in schema.split(", ") if field.split()[0] in wanted]
 
 
 def read_control(spark: SparkSession, settings: Settings) -> DataFrame | None:
