@@ -154,10 +154,18 @@ class AlertSettings(Section):
 
     enabled: bool = Field(True, description="Whether alerts are made at all.")
     forecasts: bool = Field(True, description="Whether positive forecasts make alerts too.")
-    clear_after_s: float = Field(
-        300.0, ge=0, description="How long a forecast must stay negative before its alert is over: the hysteresis."
-    )
+    raise_events: int = Field(2, ge=1, description="Positive forecasts in a row before a forecast becomes an alert.")
+    clear_events: int = Field(5, ge=1, description="Events without one before that alert is over: the hysteresis.")
     update_every_s: float = Field(300.0, ge=0, description="Least time between two updates of one alert.")
+    clear_ratio: float = Field(
+        0.5, ge=0, le=1, description="A forecast below this share of its threshold ends the alert at once."
+    )
+    close_after_s: float = Field(
+        600.0, gt=0, description="Alerts whose end nobody tells are over after so long without a further sign."
+    )
+    expire_after_s: float = Field(
+        21_600.0, gt=0, description="Alerts whose end would be told are over after so long a silence of the track."
+    )
     pattern_link: str = Field(
         "docs/catalog/{pattern}.md", description="Where an alert sends its reader; {pattern} stands for the name."
     )

@@ -4,9 +4,8 @@ Pure but for the shelf of resting tracks: what comes in and the saved state deci
 that is repeated after a crash says the same again.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,10 +15,9 @@ from numpy.typing import NDArray
 
 from patterns.recognition.expiry import Clock
 from patterns.recognition.families import Near
-from pipeline.settings import AlertSettings
 from pipeline.stages.found import Places, found_batch
 from pipeline.stream import findings
-from pipeline.stream.alert_book import AlertBook, AlertRule, Sign, rules_of
+from pipeline.stream.bucket_alerts import Alerting, BucketAlerts
 from pipeline.stream.configuration import Configuration
 from pipeline.stream.line import Finding, Line, LineState, Seen, track_array
 from pipeline.stream.line_spec import LineSpec, line_for
@@ -28,7 +26,6 @@ from pipeline.stream.ordering import NEVER_SEEN, Ordered, due, in_order, without
 from pipeline.stream.outcomes import Outcomes, chosen
 from pipeline.stream.resting import CHUNKS, Adopting, KnownChunks, Shelf, fetch, forget, lay_down
 from pipeline.stream.saved import BucketClock, Saved, encode_states
-from pipeline.stream.signs import facts_of, signs_of
 from pipeline.stream.training import counted_rows
 from pipeline.stream.words import packed, words_of
 
@@ -44,14 +41,6 @@ class BucketRules:
     rest_after_us: int = 900_000_000
     forget_after_us: int = 86_400_000_000
     keep_same_time: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Alerting:
-    """How a bucket makes alerts; without rules it makes none."""
-
-    rules: dict[str, AlertRule] = field(default_factory=dict)
-    settings: AlertSettings = field(default_factory=AlertSettings)
 
 
 @dataclass(slots=True)
@@ -74,7 +63,7 @@ class Bucket:
     """The tracks of one bucket; `advance` once, then `saved` is what to keep."""
 
     def __init__(self, spec: LineSpec, rules: BucketRules, alerts: Alerting, saved: Saved | None, shelf: Shelf) -> None:
-        self.spec, self.rules, self._alerting = spec, rules, alerts
+        self.spec, self.rules = spec, rules
         before = saved or _new(spec)
         self.shelf = KnownChunks(shelf, before.chunks)
         self._use(before.configuration)
@@ -84,14 +73,9 @@ class Bucket:
         self.state = self.adopt(before.states, before.configuration) if before.states else self.line.fresh(0)
         self.features = [dict.fromkeys(names) for names in before.features] or [{} for _ in spec.families]
         self.sweep = before.sweep
-        self.book = AlertBook(self._alert_rules(alerts), alerts.settings, dict(before.notes.get("alerts", {})))
+        self.alerts = BucketAlerts(alerts, self.line, spec.emission, before.alerts)
         self.outcomes = Outcomes(spec.score_share, before.pending, before.notes.get("positive", []))
         self.tally = Tally()
-
-    def _alert_rules(self, alerts: Alerting) -> dict[str, AlertRule]:
-        if not alerts.settings.enabled or self.line.entries is None:
-            return alerts.rules
-        return rules_of(self.line.entries)
 
     def _use(self, configuration: Configuration) -> None:
         self.configuration = configuration
@@ -108,7 +92,7 @@ class Bucket:
         except Exception:
             self._use(held)
             raise
-        self.book.rules = self._alert_rules(self._alerting)
+        self.alerts.use(self.line)
 
     def advance(self, arrived: pd.DataFrame, now_us: int, flush: bool = False) -> list[pa.Table]:
         """Read what has arrived at processing time `now_us`; the rows to be told. `flush` waits for nothing more."""
@@ -171,13 +155,12 @@ class Bucket:
         arrived = ordered.rows["arrived_us"].to_numpy()
         told: list[pa.Table] = []
         where = _where(ordered.rows)
-        facts = facts_of(ordered.rows, seen.words, self.line.patterns, self.line.conditions)
         told += counted_rows(self.spec, self.line, seen, state) if self.spec.train else []
         found = self._scored(found, ordered)
         for finding in found:
             rows, events = self._rows(finding, names, seen.times, arrived, where)
             told += rows
-            told += self._alerts(rows, events, facts)
+            self.alerts.note(rows, events, ordered.rows)
         return self._keep(ordered.tracks, places, after), told
 
     def _scored(self, found: list[Finding], ordered: Ordered) -> list[Finding]:
@@ -196,20 +179,6 @@ class Bucket:
             kept = chosen(finding.forecasts, self.spec.emission, ordered, self.outcomes.positive, finding.group)
             out.append(replace(finding, forecasts=kept))
         return out
-
-    def _alerts(
-        self, rows: list[pa.Table], events: NDArray[np.int64] | None, facts: Callable[[Sign], dict[str, Any]]
-    ) -> list[pa.Table]:
-        if not rows or not self.book.rules:
-            return []
-        if rows[0].column("kind")[0].as_py() == findings.FORECAST and not self.book.settings.forecasts:
-            return []
-        signs = signs_of(findings.completed(rows[0]), events, dict(self.book.rules))
-        return self._told_alerts(self.book.read(signs, facts))
-
-    def _told_alerts(self, alerts: list[dict[str, Any]]) -> list[pa.Table]:
-        self.tally.alerts += len(alerts)
-        return [findings.told_rows(findings.ALERT, alerts)] if alerts else []
 
     def _keep(self, tracks: NDArray[np.object_], places: NDArray[np.int64], after: LineState) -> NDArray[np.int64]:
         """Put the states after the events in place of those before; where the tracks are now."""
@@ -299,9 +268,11 @@ class Bucket:
             none = np.zeros(len(self.tracks), dtype=np.int64)
             rows, _ = self._rows(finding, names, none, none)
             told += rows
-            told += self._alerts(rows, None, lambda _: {})
+            self.alerts.note(rows, None, pd.DataFrame())
         self.clock = replace(clock, now_us=now)
-        return told + self._told_alerts(self.book.sweep(now))
+        alerts = self.alerts.advance(now)
+        self.tally.alerts += sum(rows.num_rows for rows in alerts)
+        return told + alerts
 
     def _settle(self, now: int) -> None:
         """Lay down tracks that rest, forget those that have rested too long."""
@@ -337,8 +308,9 @@ class Bucket:
             tuple(tuple(names) for names in self.features),
             tuple(sorted(self.shelf.numbers)),
             self.sweep,
-            {"alerts": self.book.open, "positive": sorted(self.outcomes.positive)},
+            {"positive": sorted(self.outcomes.positive)},
             self.outcomes.saved(),
+            self.alerts.encoded(),
         )
 
 

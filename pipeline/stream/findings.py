@@ -105,6 +105,11 @@ def forecast_rows(
         "latest": some(forecasts.latest),
         "most_likely": some(forecasts.most_likely),
         "arrived_us": pa.array(arrived_us[forecasts.event]),
+        # for alerts alone: these do not leave the bucket
+        "chain": pa.array(forecasts.chain),
+        "threshold": per_model([m.settings.threshold for m in models], pa.float64()),
+        "earliest_s": pa.array(forecasts.earliest_s),
+        "latest_s": pa.array(forecasts.latest_s),
     }
     return _of_kind(pa.table(columns), FORECAST)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from models.family_forecaster import FamilyForecaster
 from models.forecaster import Forecaster
 from models.forecasts import Forecasts
+from models.model import Model
 from patterns.catalog.entry import PatternEntry
 from patterns.compiler import CompiledPattern
 from patterns.conditions.syntax import Condition
@@ -103,6 +104,12 @@ class Line:
     def part_number(self, part: object) -> int:
         """Where the state of a part is among `LineState.parts`."""
         return next(n for n, other in enumerate(self._parts) if other is part)
+
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """All models that forecast, plain ones first."""
+        parts = (self.forecaster, *(group.forecaster for group in self.groups))
+        return tuple(model for part in parts if part is not None for model in part.models)
 
     def fresh(self, tracks: int) -> LineState:
         """The state of tracks of which nothing has been read."""

@@ -4,7 +4,6 @@ A model is learned in a thread of its own and kept in the store; the line takes 
 other, at a micro-batch boundary, and every track goes on with its history.
 """
 
-import hashlib
 import json
 import logging
 import threading
@@ -18,7 +17,9 @@ from models.errors import ModelError
 from models.model import build
 from models.store import ModelStore
 from pipeline.settings import Settings
-from pipeline.stream.alert_book import OPENED, instant
+from pipeline.stream.alerts import judge_models
+from pipeline.stream.alerts.degraded import Degradation, ModelScore
+from pipeline.stream.alerts.payloads import iso
 from pipeline.stream.findings import COUNTS
 from pipeline.stream.line_metrics import Metrics
 from pipeline.stream.line_spec import LineSpec, compiled_like
@@ -45,9 +46,10 @@ class Online:
     def __init__(self, settings: Settings, spec: LineSpec, metrics: Metrics, replies: Replies) -> None:
         self._settings, self._spec, self._metrics, self._replies = settings, spec, metrics, replies
         online = settings.stream.online
-        self._rolling = {name: Rolling(online.score_window, online.degraded_drop) for name in spec.forecast}
+        self._rolling = {name: Rolling(online.score_window) for name in spec.forecast}
         self._gathered = {name: _Gathered(time.monotonic()) for name in spec.forecast}
         self._published = time.monotonic()
+        self._judged: dict[str, Degradation] = {}
         self._serving: dict[str, str] = {}
 
     def hear(self, told: Told) -> None:
@@ -77,16 +79,22 @@ class Online:
             scores = rolling.scores()
             self._metrics.hear_score(pattern, scores)
             if self._settings.kafka.bootstrap_servers is not None:
-                said = {"pattern": pattern, "time": instant(round(time.time() * 1e6)), **scores}
+                said = {"pattern": pattern, "time": iso(round(time.time() * 1e6)), **scores}
                 self._replies.publish(self._settings.stream.topics.scores, said)
-            if rolling.became_degraded():
-                self._alert(pattern, rolling)
+            if rolling.tells():
+                self._judge(pattern, scores["mcc"])
 
-    def _alert(self, pattern: str, rolling: Rolling) -> None:
-        alert = degraded_alert(pattern, rolling, round(time.time() * 1e6), self._settings)
-        logger.warning("%s", alert["reason"])
-        if self._settings.kafka.bootstrap_servers is not None:
-            self._replies.publish(self._settings.stream.topics.alerts, alert)
+    def _judge(self, pattern: str, mcc: float) -> None:
+        """Raise or end `model_degraded`."""
+        settings, now_us = self._settings.stream, round(time.time() * 1e6)
+        version = next(p.version for p in self._spec.patterns if p.name == pattern)
+        score = ModelScore(pattern, version, self._serving.get(pattern, self._spec.forecast[pattern]), mcc, now_us)
+        judged = judge_models([score], self._judged, settings.online.degraded_drop, settings.alerts.pattern_link)
+        self._judged = dict(judged.models)
+        for alert in judged.alerts:
+            logger.warning("%s: %s", alert["status"], alert["reason"])
+            if self._settings.kafka.bootstrap_servers is not None:
+                self._replies.publish(settings.topics.alerts, alert)
 
     def _learn_if_due(self, pattern: str) -> None:
         gathered, online = self._gathered[pattern], self._settings.stream.online
@@ -137,21 +145,3 @@ def learned(spec: LineSpec, pattern: str, parts: list[Counts], serving: str | No
     built = build(compiled_like(model, spec.types), counts, replace(model.settings))
     store.keep_counts(counts)
     return store.add(built, promote=False)
-
-
-def degraded_alert(pattern: str, rolling: Rolling, now_us: int, settings: Settings) -> dict[str, Any]:
-    """The alert that names a pattern whose forecasts have become worse."""
-    scores = rolling.scores()
-    named = f"model_degraded\x1f{pattern}\x1f{rolling.best_mcc:.3f}"
-    return {
-        "alert_id": hashlib.sha256(named.encode()).hexdigest()[:32],
-        "status": OPENED,
-        "severity": "warning",
-        "origin": "model",
-        "pattern": pattern,
-        "time": instant(now_us),
-        "reason": f"model_degraded: the forecasts of {pattern} have become worse: MCC {scores['mcc']:.2f} over "
-        f"the last {scores['settled']:,.0f}, {rolling.best_mcc:.2f} at best.",
-        "values": {name: round(value, 4) for name, value in scores.items()},
-        "link": settings.stream.alerts.pattern_link.format(pattern=pattern),
-    }

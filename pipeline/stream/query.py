@@ -17,9 +17,9 @@ from pipeline.session import cores_of
 from pipeline.settings import Settings, StreamSettings
 from pipeline.stages.derive import REMEMBERED, DeriveOptions
 from pipeline.stages.policy import Policy
-from pipeline.stream.alert_book import rules_of
 from pipeline.stream.arranging import arranged
-from pipeline.stream.bucket import Alerting, BucketRules
+from pipeline.stream.bucket import BucketRules
+from pipeline.stream.bucket_alerts import Alerting
 from pipeline.stream.crossing import beside, bucket_labels, bucket_of, crossing, now_us
 from pipeline.stream.findings import FINDING_DDL
 from pipeline.stream.operator import EVENT, TOLD, BucketProcessor
@@ -64,7 +64,7 @@ def live_line(spark: SparkSession, settings: Settings, policy: Policy, progress:
     rules = bucket_rules(stream)
     # what the first stateful step has put in order needs no waiting in the second
     settled = replace(rules, out_of_order_us=0) if stream.derive else rules
-    alerting = Alerting(rules_of(compiled.entries) if stream.alerts.enabled else {}, stream.alerts)
+    alerting = Alerting(compiled.entries if stream.alerts.enabled else {}, stream.alerts)
     processor = BucketProcessor(compiled.spec, settled, alerting)
     findings = crossed.groupBy("bucket").transformWithStateInPandas(processor, FINDING_DDL, "append", "None")
     return LiveLine(findings, compiled, buckets, shelf)

@@ -1,4 +1,4 @@
-"""Rolling scores of a pattern's forecasts: the last so many settled ones, and whether they have become worse."""
+"""Rolling scores of a pattern's forecasts: the last so many settled ones."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -12,10 +12,7 @@ class Rolling:
     """Outcomes of the last `window` forecasts, in the portions in which they came."""
 
     window: int
-    drop: float
     portions: deque[dict[str, float]] = field(default_factory=deque)
-    best_mcc: float = 0.0
-    degraded: bool = False
 
     def add(self, outcomes: dict[str, float]) -> None:
         """Take in settled forecasts, and let go of the oldest beyond the window."""
@@ -39,14 +36,9 @@ class Rolling:
             "settled": number,
         }
 
-    def became_degraded(self) -> bool:
-        """Whether the scores have just fallen too far below the best; told once until they recover."""
-        if self.settled() < self.window / 2:  # a few forecasts say nothing
-            return False
-        mcc = self.scores()["mcc"]
-        self.best_mcc = max(self.best_mcc, mcc)
-        before, self.degraded = self.degraded, mcc < self.best_mcc - self.drop
-        return self.degraded and not before
+    def tells(self) -> bool:
+        """Whether the scores rest on enough forecasts to be judged by."""
+        return self.settled() >= self.window / 2
 
 
 def _number(portion: dict[str, float]) -> float:

@@ -14,7 +14,7 @@ from pipeline.stream.codec import decode, encode
 from pipeline.stream.configuration import Configuration, configuration_from
 from pipeline.stream.line import LineState
 
-SAVED_DDL = "about string, tracks binary, waiting binary, pending binary"
+SAVED_DDL = "about string, tracks binary, waiting binary, pending binary, alerts binary"
 CHUNK_DDL = "about string, tracks binary"
 
 
@@ -46,12 +46,14 @@ class Saved:
     sweep: int = 0
     """Which chunk of resting tracks is looked at next."""
     notes: dict[str, Any] = field(default_factory=dict)
-    """What alerts remember."""
+    """What scores remember."""
     pending: pd.DataFrame | None = None
     """Forecasts whose outcome is not known yet."""
+    alerts: bytes = b""
+    """What alerts remember, encoded."""
 
 
-def to_row(saved: Saved) -> tuple[str, bytes, bytes, bytes]:
+def to_row(saved: Saved) -> tuple[str, bytes, bytes, bytes, bytes]:
     """`saved` as a row of the state store."""
     about = {
         "configuration": saved.configuration.to_text(),
@@ -62,7 +64,7 @@ def to_row(saved: Saved) -> tuple[str, bytes, bytes, bytes]:
         "sweep": saved.sweep,
         "notes": saved.notes,
     }
-    return json.dumps(about), saved.states, _frame_bytes(saved.waiting), _frame_bytes(saved.pending)
+    return json.dumps(about), saved.states, _frame_bytes(saved.waiting), _frame_bytes(saved.pending), saved.alerts
 
 
 def from_row(row: tuple[Any, ...]) -> Saved:
@@ -79,6 +81,7 @@ def from_row(row: tuple[Any, ...]) -> Saved:
         sweep=about["sweep"],
         notes=about["notes"],
         pending=_frame(bytes(row[3])),
+        alerts=bytes(row[4]),
     )
 
 
