@@ -17,6 +17,7 @@ from statistics import mean
 import numpy as np
 from numpy.typing import NDArray
 
+from patterns.catalog.entry import PatternEntry
 from patterns.catalog.loader import built_in_catalog
 from patterns.compiler import CompiledPattern, compile_pattern
 from patterns.conditions import AttributeType
@@ -80,19 +81,23 @@ def simulated_columns(events: int) -> dict[str, ArrayColumn]:
     }
 
 
-def variants(count: int) -> list[CompiledPattern]:
-    """`count` patterns: the six of the catalog, then again with every numeric threshold moved a little."""
-    catalog = built_in_catalog("maritime")
-    compiled = []
+def variant_entries(count: int, domain: str = "maritime", names: Sequence[str] = SIX) -> list[PatternEntry]:
+    """`count` entries: those of the catalog with these names, then again with all numeric thresholds moved a little."""
+    catalog = built_in_catalog(domain)
+    entries = []
     for n in range(count):
-        entry, shift = catalog[SIX[n % len(SIX)]], 1 + 0.04 * (n // len(SIX))
+        entry, shift = catalog[names[n % len(names)]], 1 + 0.04 * (n // len(names))
         moved = {
             name: value * shift if isinstance(value, int | float) and not isinstance(value, bool) else value
             for name, value in entry.parameters.items()
         }
-        changed = entry.model_copy(update={"parameters": moved, "name": f"{entry.name}_{n}"})
-        compiled.append(compile_pattern(without_features(changed.spec())))
-    return compiled
+        entries.append(entry.model_copy(update={"parameters": moved, "name": f"{entry.name}_{n}"}))
+    return entries
+
+
+def variants(count: int) -> list[CompiledPattern]:
+    """`count` maritime patterns."""
+    return [compile_pattern(without_features(entry.spec())) for entry in variant_entries(count)]
 
 
 def words_of(recogniser: Recogniser, columns: dict[str, ArrayColumn], events: int) -> NDArray[np.int64]:

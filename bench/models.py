@@ -10,8 +10,9 @@ then the forecasting kernel reads the batch that the recognition kernel reads.
 import argparse
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +29,7 @@ from models.waiting import waiting_times
 from patterns.compiler import CompiledPattern, compile_pattern
 from patterns.conditions import AttributeType
 from patterns.conditions.evaluate import ArrayColumn, evaluate
+from patterns.conditions.syntax import Condition
 from patterns.errors import Place
 from patterns.recognition.recogniser import Batch, Recogniser
 from patterns.spec import Text, spec_of, without_features
@@ -36,6 +38,7 @@ HORIZON = 200
 ORDERS = (1, 2, 3, 4, 5, 6, 8)
 TRACKS = 500
 STEP_US = 60_000_000
+TYPES = {"port_distance_m": AttributeType.NUMBER}
 RINGS = {"ring_5_6": (5, 6), "ring_6_7": (6, 7), "ring_7_8": (7, 8), "ring_8_9": (8, 9), "ring_9_10": (9, 10)}
 
 
@@ -67,16 +70,13 @@ class Speed:
     share_of_recognition: float
 
 
-def port_pattern() -> CompiledPattern:
-    """Outside, outside, inside, with distance rings as features: seven symbols, a distance being always known."""
+def port_pattern(name: str = "port", inside_m: int = 5000) -> CompiledPattern:
+    """Outside, outside, inside, with distance rings as features; at 5 km these are seven symbols."""
     features = tuple(
         Text(name, f"{low}000 <= port_distance_m < {high}000", Place(name)) for name, (low, high) in RINGS.items()
     )
-    where = {"outside": "not (port_distance_m < 5000)", "inside": "port_distance_m < 5000"}
-    return compile_pattern(
-        spec_of("port", "outside ; outside ; inside", where, features=features),
-        {"port_distance_m": AttributeType.NUMBER},
-    )
+    where = {"outside": f"not (port_distance_m < {inside_m})", "inside": f"port_distance_m < {inside_m}"}
+    return compile_pattern(spec_of(name, "outside ; outside ; inside", where, features=features), TYPES)
 
 
 def wandering(events: int) -> ArrayColumn:
@@ -90,7 +90,7 @@ def wandering(events: int) -> ArrayColumn:
     return ArrayColumn(np.abs(walk % 24_000 - 12_000), None, AttributeType.NUMBER)
 
 
-def words_of(conditions: tuple, events: int, columns: dict[str, ArrayColumn]) -> NDArray[np.int64]:
+def words_of(conditions: Sequence[Condition], events: int, columns: dict[str, ArrayColumn]) -> NDArray[np.int64]:
     """The condition words of all events."""
     words = np.zeros((events, 1), dtype=np.uint64)
     for n, condition in enumerate(conditions):
@@ -133,28 +133,33 @@ def hardest(
     return replace(built, kind="full, random symbols")
 
 
-def speeds(pattern: CompiledPattern, counts: Counts, batch: Batch, columns: dict[str, ArrayColumn]) -> list[Speed]:
-    """Forecasting next to recognition, on the same events; recognition alone needs no features."""
-    events = len(batch.times)
-    alone = compile_pattern(without_features(pattern.spec))
-    found = []
-    for what, patterns in (("recognition", alone), ("recognition, with features", pattern)):
-        recogniser = Recogniser([patterns])
-        mine = Batch(words_of(recogniser.conditions, events, columns), batch.times, batch.first_of)
-        rows = len(recogniser.advance(mine, recogniser.fresh(TRACKS))[0])
-        seconds = best_of(lambda r=recogniser, b=mine: r.advance(b, r.fresh(TRACKS)))  # type: ignore[misc]
-        found.append(Speed(what, rows, events / seconds, 1.0))
-    base = found[0].events_per_second
+def speeds(patterns: Sequence[CompiledPattern], timed: Batch, columns: dict[str, ArrayColumn]) -> list[Speed]:
+    """Forecasting next to recognition of the same patterns on the same events; recognition needs no features."""
+    events, many = len(timed.times), f"{len(patterns)} pattern{'s' if len(patterns) > 1 else ''}"
+    recogniser = Recogniser([compile_pattern(without_features(p.spec), TYPES) for p in patterns])
+    batch = replace(timed, words=words_of(recogniser.conditions, events, columns))
+    found = [speed_of(f"recognition, {many}", recogniser, batch, None)]
+    counted = []
+    for pattern in patterns:
+        symbols = SymbolTable(pattern).symbols(words_of(pattern.conditions, events, columns))
+        counted.append((pattern, count(symbols, timed.times, timed.first_of, pattern, 8)))
     emissions: tuple[Emission, ...] = ("changes", "positive", "all")
-    for order in (1, 4, 8):
-        model = build(pattern, counts, ModelSettings(learn=LearnSettings(order=order), horizon=60, within=15))
-        for emission in emissions:
-            forecaster = Forecaster([model], emission=emission)
-            rows = len(forecaster.advance(batch, forecaster.fresh(TRACKS))[0])
-            seconds = best_of(lambda f=forecaster: f.advance(batch, f.fresh(TRACKS)))  # type: ignore[misc]
-            speed = events / seconds
-            found.append(Speed(f"forecasting, order {order}, {emission}", rows, speed, speed / base))
+    for order, emission in product((1, 4, 8), emissions):
+        settings = ModelSettings(learn=LearnSettings(order=order), horizon=60, within=15)
+        forecaster = Forecaster([build(*one, settings) for one in counted], emission=emission)
+        batch = replace(timed, words=words_of(forecaster.conditions, events, columns))
+        found.append(speed_of(f"forecasting, {many}, order {order}, {emission}", forecaster, batch, found[0]))
     return found
+
+
+def speed_of(what: str, reader: Recogniser | Forecaster, batch: Batch, base: Speed | None) -> Speed:
+    """The speed of one reader of events."""
+
+    def read() -> int:
+        return len(reader.advance(batch, reader.fresh(TRACKS))[0])  # type: ignore[arg-type]
+
+    rows, per_second = read(), len(batch.times) / best_of(read)
+    return Speed(what, rows, per_second, per_second / base.events_per_second if base else 1.0)
 
 
 def table(built: list[Building], fast: list[Speed], counting_s: float, events: int) -> str:
@@ -193,7 +198,8 @@ def main() -> None:
     counts = count(symbols, times, first_of, pattern, 8)
     built = [building(pattern, counts, order, kind) for kind in ("variable", "full") for order in ORDERS]
     built += [hardest(pattern, symbols, times, first_of, order) for order in (5, 6)]
-    fast = speeds(pattern, counts, batch, columns)
+    several = [port_pattern(f"port_{n}", 4500 + 200 * n) for n in range(6)]
+    fast = [*speeds([pattern], batch, columns), *speeds(several, batch, columns)]
     options.out.mkdir(parents=True, exist_ok=True)
     result = {
         "horizon": HORIZON,

@@ -1,5 +1,6 @@
 """Which patterns a command runs: files and folders, built-in patterns by name, or a whole built-in domain."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -25,6 +26,15 @@ def catalog_named(names: Sequence[str], domain: str | None, overrides: Mapping[s
             msg = f"--patterns {name}: a file has a pattern of that name too. Name one of the two."
             raise CatalogError(msg)
     return Catalog(apply_overrides([*own, *(built_in[name] for name in dict.fromkeys(wanted))], overrides))
+
+
+def files_digest(names: Sequence[str]) -> str:
+    """A digest of the catalog files among `names`: it differs when one of them has changed."""
+    digest = hashlib.sha256()
+    for path in (Path(name) for name in names if _is_path(name)):
+        for file in sorted(path.rglob("*.y*ml")) if path.is_dir() else [path]:
+            digest.update(f"{file}\0".encode() + (file.read_bytes() if file.is_file() else b""))
+    return digest.hexdigest()
 
 
 def _is_path(name: str) -> bool:

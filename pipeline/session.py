@@ -15,17 +15,19 @@ from pipeline.jars import SPARK_JARS, resolve
 from pipeline.java_process import launch_java, one_line
 from pipeline.prerequisites import java_fault
 from pipeline.progress import SILENT, Progress
-from pipeline.settings import Settings
+from pipeline.settings import Settings, cache_home
+from pipeline.shipping import CHECKOUT, UNPACKED, shipped_code
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 logger = logging.getLogger(__name__)
 
-CHECKOUT = Path(__file__).resolve().parents[1]
 LOG_CONFIGURATION = Path(__file__).with_name("log4j2.properties")
 ROCKSDB_STATE_STORE = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 SEDONA_FUNCTIONS = ("st_functions", "st_constructors", "st_predicates", "st_aggregates")
+TRIES = 4
+"""Spark's own default on clusters."""
 OPEN_CONF = (
     "spark.hadoop.",
     "spark.executorEnv.",
@@ -71,10 +73,21 @@ def cores_of(master: str) -> int | None:
     return 1 if cores is None else os.cpu_count() or 1 if cores == "*" else int(cores)
 
 
+def with_retries(master: str) -> str:
+    """The master such that a task whose worker dies is tried again; Spark's local mode would give up at once."""
+    found = re.fullmatch(r"local(?:\[(\d+|\*)\])?", master)
+    return f"local[{found.group(1) or 1},{TRIES}]" if found else master
+
+
+def on_this_process(master: str) -> bool:
+    """Whether the work is done by the driver's own process."""
+    return master.startswith("local") and not master.startswith("local-cluster")
+
+
 def configuration(settings: Settings, jars: list[Path], short_work: bool = False) -> dict[str, str]:
     """What Spark is told; the user's own `spark.conf` has the last word."""
     chosen = {
-        "spark.master": settings.spark.master,
+        "spark.master": with_retries(settings.spark.master),
         "spark.sql.extensions": "org.apache.sedona.sql.SedonaSqlExtensions",
         "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
         "spark.kryo.registrator": "org.apache.sedona.core.serde.SedonaKryoRegistrator",
@@ -92,6 +105,8 @@ def configuration(settings: Settings, jars: list[Path], short_work: bool = False
     partitions = settings.spark.shuffle_partitions or cores_of(settings.spark.master)
     if partitions:
         chosen["spark.sql.shuffle.partitions"] = str(partitions)
+    if settings.spark.event_log:
+        chosen |= {"spark.eventLog.enabled": "true", "spark.eventLog.dir": _made(settings.spark.event_log).as_uri()}
     if settings.spark.local_directory:
         chosen["spark.local.dir"] = str(settings.spark.local_directory)
     chosen |= _place_configuration(settings.spark.master, jars)
@@ -105,8 +120,13 @@ def configuration(settings: Settings, jars: list[Path], short_work: bool = False
 
 
 def _place_configuration(master: str, jars: list[Path]) -> dict[str, str]:
-    if not master.startswith("local"):
-        return {"spark.jars": ",".join(map(str, jars))}
+    if not on_this_process(master):
+        return {
+            "spark.jars": ",".join(map(str, jars)),
+            "spark.archives": f"{shipped_code(cache_home() / 'foresail' / 'code')}#{UNPACKED}",
+            "spark.executorEnv.PYTHONPATH": UNPACKED,
+            "spark.executor.extraJavaOptions": "-DDO_NOT_TRACK=true",
+        }
     return {
         # Spark would copy every jar of spark.jars at each start; one process can have them on its class path
         "spark.driver.extraClassPath": os.pathsep.join(map(str, jars)),
@@ -116,6 +136,15 @@ def _place_configuration(master: str, jars: list[Path]) -> dict[str, str]:
         # a worker imports the code that the driver runs, whatever the folder it was started from
         "spark.executorEnv.PYTHONPATH": str(CHECKOUT),
     }
+
+
+def _made(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        msg = f"{folder}: cannot hold Spark's event log ({error.strerror}). Set spark.event_log to another folder."
+        raise SparkStartError(msg) from None
+    return folder.resolve()
 
 
 def _make_local_directory(settings: Settings) -> None:

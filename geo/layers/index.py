@@ -108,6 +108,7 @@ class LayerIndex:
 
     def nearby(self, lon: Floats, lat: Floats, radius_m: float) -> tuple[Integers, Integers, Floats]:
         """Row, feature and distance of every feature within `radius_m`, in order of row and feature."""
+        lon, lat = (np.require(axis, requirements="W") for axis in (lon, lat))  # Arrow's own arrays are read-only
         known = in_range(lon, lat)
         reach = np.full(len(self.arrays.radius_m), float(radius_m))
         found = nearby(lon, lat, known, self.arrays.pieces, reach)

@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
+from threadpoolctl import threadpool_limits
 
 from models.counts import Counts
 from models.features import learn_features, with_features
@@ -23,6 +24,8 @@ from models.symbols import SymbolTable
 from patterns.compiler import CompiledPattern, compile_pattern
 
 Rows = NDArray[np.bool_]
+
+SMALL = 50_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,8 +136,11 @@ class BoostingContender:
             if not truth[used].any() or truth[used].all():
                 return np.full(len(values), float(truth[used].any()))
             boosting = HistGradientBoostingClassifier(max_iter=self.iterations, random_state=0)
-            boosting.fit(values[used], truth[used])
-            given: NDArray[np.float64] = boosting.predict_proba(values)[:, 1]
+            # threads that wait for each other cost more than they help where there is little to do
+            with threadpool_limits(limits=1 if len(values) < SMALL else None, user_api="openmp"):
+                known = ~np.isnan(values[used]).all(axis=0)
+                boosting.fit(values[used][:, known], truth[used])
+                given: NDArray[np.float64] = boosting.predict_proba(values[:, known])[:, 1]
             return given
 
         return Fitted(within)
@@ -179,13 +185,19 @@ def _next_symbol(
     return given
 
 
-def standard_contenders(orders: Sequence[int], learn: LearnSettings, leaves: int | None) -> list[Contender]:
-    """The usual table: the orders, a full order, learned features, and the baselines."""
+def standard_contenders(
+    orders: Sequence[int], learn: LearnSettings, leaves: int | None, boosting: int = 100
+) -> list[Contender]:
+    """The usual table: the orders, a full order, learned features at the order of `learn`, and the baselines."""
     memo = CountsMemo()
-    chains: list[Contender] = [
+    found: list[Contender] = [
         ChainContender(f"order {order}", replace(learn, order=order, kind="variable"), memo) for order in orders
     ]
     if max(orders) >= 2:
-        chains.append(ChainContender("full order 2", replace(learn, order=2, kind="full"), memo))
-    learned: list[Contender] = [] if leaves is None else [LearnedContender("learned", learn, leaves)]
-    return [*chains, *learned, MeanWaitingContender(), BoostingContender()]
+        found.append(ChainContender("full order 2", replace(learn, order=2, kind="full"), memo))
+    if leaves is not None:
+        found.append(LearnedContender("learned", learn, leaves))
+        if max(orders) > learn.order:
+            higher = replace(learn, order=max(orders))
+            found.append(LearnedContender(f"learned, order {higher.order}", higher, leaves))
+    return [*found, MeanWaitingContender(), BoostingContender(iterations=boosting)]

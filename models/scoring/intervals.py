@@ -11,7 +11,7 @@ NO_INTERVAL = 0
 
 @dataclass(frozen=True, slots=True)
 class IntervalScores:
-    """Scores over the events that have an interval and a match ahead; None where there is none of either."""
+    """Scores over the events that have an interval; None where there are none."""
 
     nominal: float
     """The mass that an interval is to hold."""
@@ -19,8 +19,9 @@ class IntervalScores:
     none: int
     """Events without an interval: nothing reaches the nominal mass."""
     unresolved: int
-    """Intervals of tracks that end without a further match."""
+    """Intervals after which no match came as far as forecasts look: not covered, and without an error to measure."""
     coverage: float | None
+    """The share of all intervals that the match fell into; to be compared with the nominal mass."""
     mean_spread: float | None
     rmse: float | None
     mae: float | None
@@ -37,14 +38,14 @@ def score_intervals(
     low, high, came = (a[scored].astype(np.float64) for a in (earliest, latest, until))
     counts = (int(has.sum()), int((~has).sum()), int((has & ~resolved).sum()))
     if not len(came):
-        return IntervalScores(nominal, *counts, None, None, None, None, None)
+        return IntervalScores(nominal, *counts, 0.0 if counts[0] else None, None, None, None, None)
     miss = np.maximum(low - came, 0) + np.maximum(came - high, 0)
     error = (low + high) / 2 - came
     alpha = max(1 - nominal, 1e-9)
     return IntervalScores(
         nominal,
         *counts,
-        coverage=float((miss == 0).mean()),
+        coverage=float((miss == 0).sum()) / counts[0],
         mean_spread=float((high - low).mean()),
         rmse=float(np.sqrt((error**2).mean())),
         mae=float(np.abs(error).mean()),

@@ -18,6 +18,9 @@ from models.symbols import SymbolTable
 from patterns.compiler import CompiledPattern
 from patterns.conditions.typing import AttributeType
 
+SELDOM_KNOWN = 0.01
+"""Boosting reads what is known at least so often; it can do with the rest unknown."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
@@ -62,7 +65,7 @@ def problem_of(
         horizon=horizon,
         max_order=max_order,
         attributes=Attributes.of(sequences.columns, attributes),
-        raw=Attributes.of(sequences.columns, list(dict.fromkeys([*attributes, *raw])), least_known=0.0),
+        raw=Attributes.of(sequences.columns, list(dict.fromkeys([*attributes, *raw])), least_known=SELDOM_KNOWN),
         types={name: column.type for name, column in sequences.columns.items()},
     )
 

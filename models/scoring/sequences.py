@@ -107,7 +107,7 @@ def family_sequences(
     order = np.lexsort((near_event, near_feature))
     event, feature, metres = near_event[order], near_feature[order], near_distance_m[order]
     begins = _begins(event, feature, plain.track[event], 2 * around)
-    last = np.append(begins[1:], len(event)) - 1
+    last = np.append(begins[1:], len(event))[: len(begins)] - 1
     start = np.maximum(event[begins] - around, plain.first_of[plain.track[event[begins]]])
     end = np.minimum(event[last] + around + 1, plain.first_of[plain.track[event[last]] + 1])
     first_of = np.concatenate([[0], np.cumsum(end - start)]).astype(np.int64)

@@ -9,8 +9,10 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
     PrivateAttr,
+    Tag,
     field_validator,
     model_validator,
 )
@@ -162,6 +164,16 @@ class Learn(_Part):
     leaves: int = Field(MOST_LEAVES, ge=2, le=MOST_LEAVES, description="The most leaves the tree may have.")
 
 
+def _feature_kind(value: Any) -> str:
+    return LEARN if isinstance(value, dict | Learn) else "text"
+
+
+Feature: TypeAlias = Annotated[
+    Annotated[str, Tag("text")] | Annotated[Learn, Tag(LEARN)],
+    Discriminator(_feature_kind),  # so that a fault within `learn` is told as such, not as a text that is none
+]
+
+
 class Alert(_Part):
     """How a match becomes an alert, and what keeps alerts from flapping."""
 
@@ -208,13 +220,13 @@ class PatternEntry(_Part):
         DEFAULT_LIMIT, ge=1, description="With `output: enumerate`: the most sets of events per detection."
     )
     exclusive: Groups = Field((), description="Groups of conditions of which at most one holds.")
-    features: Annotated[dict[str, str | Learn], BeforeValidator(_learn_alone)] = Field(
+    features: Annotated[dict[str, Feature], BeforeValidator(_learn_alone)] = Field(
         default_factory=dict,
         description=(
             "Further conditions, for forecasting only. `learn` (alone, or as a key with `attributes` and `leaves`) has "
             "`foresail train` learn conditions from the events, which take the place of the named ones."
         ),
-        json_schema_extra={"anyOf": [{"const": LEARN}, {"type": "object"}]},
+        json_schema_extra={"type": ["object", "string"], "anyOf": [{"const": LEARN}, {"type": "object"}]},
     )
     forecast: Forecast | None = Field(None, description="Defaults for forecasting the pattern.")
     alert: Alert | None = Field(None, description="How a match becomes an alert.")
@@ -326,5 +338,5 @@ class PatternEntry(_Part):
         return PatternEntry.model_validate({**held, **values}).written_as(self._texts)
 
 
-PARTS: dict[str, type[BaseModel]] = {"for_each": ForEach, "forecast": Forecast, "alert": Alert}
+PARTS: dict[str, type[BaseModel]] = {"for_each": ForEach, "forecast": Forecast, "alert": Alert, LEARN: Learn}
 """The keys of an entry that hold keys of their own."""

@@ -45,7 +45,7 @@ def _say(fault: ErrorDetails, document: Document, path: Path) -> str:
     at = _at(fault, document, path)
     kind = fault["type"]
     key = str(fault["loc"][-1]) if fault["loc"] else ""
-    model = PARTS.get(str(fault["loc"][0]), PatternEntry) if len(fault["loc"]) > 1 else PatternEntry
+    model = next((PARTS[str(step)] for step in fault["loc"][:-1] if step in PARTS), PatternEntry)
     if kind == "extra_forbidden":
         return f"{document.key_place(at)}: unknown key '{key}'. {did_you_mean(key, _keys(model))}"
     if kind == "missing":

@@ -74,6 +74,11 @@ def evaluate(condition: Condition, columns: Mapping[str, ArrayColumn], rows: int
     return _Table(columns, length).holds(lower(condition, types))
 
 
+def holds(node: Lowered, columns: Mapping[str, ArrayColumn], rows: int) -> Booleans:
+    """The same for a part of a condition that is restated for these columns."""
+    return _Table(columns, rows).holds(node)
+
+
 @dataclass(frozen=True, slots=True)
 class _Table:
     columns: Mapping[str, ArrayColumn]

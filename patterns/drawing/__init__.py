@@ -2,6 +2,6 @@
 
 from patterns.drawing.diagram import Diagram, Edge, diagram_of, make_diagram
 from patterns.drawing.dot import draw_dot
-from patterns.drawing.svg import draw_svg
+from patterns.drawing.svg import draw_svg, draw_svg_within
 
-__all__ = ["Diagram", "Edge", "diagram_of", "draw_dot", "draw_svg", "make_diagram"]
+__all__ = ["Diagram", "Edge", "diagram_of", "draw_dot", "draw_svg", "draw_svg_within", "make_diagram"]

@@ -25,24 +25,35 @@ _STYLE = (
 
 def draw_svg(diagram: Diagram) -> str:
     """The diagram as SVG text."""
+    return _drawn(diagram, "head", alone=True)
+
+
+def draw_svg_within(diagram: Diagram, key: str) -> str:
+    """The diagram as a part of a page, which gives its classes their colours; `key` is unlike that of any other."""
+    return _drawn(diagram, f"head-{key}", alone=False)
+
+
+def _drawn(diagram: Diagram, head: str, alone: bool) -> str:
     layout = lay_out(diagram)
     note = len(diagram.forward) < len(diagram.edges)
     width = max(layout.width + 2 * _MARGIN + _START, 340.0 if note else 0.0)
     height = layout.height + 2 * _MARGIN + (_FOOT if note else 0.0)
     body = [
-        *(_route(route) for route in layout.routes),
-        *(_loop(loop, layout.states[loop.edge.source]) for loop in layout.loops),
+        *(_route(route, head) for route in layout.routes),
+        *(_loop(loop, layout.states[loop.edge.source], head) for loop in layout.loops),
         *(_label(route) for route in layout.routes),
-        *_states(diagram, layout),
+        *_states(diagram, layout, head),
     ]
     foot = f'<text class="note" x="{_MARGIN:g}" y="{_n(height - 16)}">{_NOTE}</text>\n' if note else ""
+    style = f"<style>{_STYLE}</style>\n" if alone else ""
+    ground = f'<rect width="{_n(width)}" height="{_n(height)}" rx="8" fill="#fff"/>\n' if alone else ""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_n(width)}" height="{_n(height)}" '
         f'viewBox="0 0 {_n(width)} {_n(height)}" role="img">\n'
-        f"<title>{escape(diagram.title)}</title>\n<style>{_STYLE}</style>\n"
-        '<defs><marker id="head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" orient="auto">'
-        '<path d="M0 1 L10 5 L0 9 z" fill="#51677d"/></marker></defs>\n'
-        f'<rect width="{_n(width)}" height="{_n(height)}" rx="8" fill="#fff"/>\n'
+        f"<title>{escape(diagram.title)}</title>\n{style}"
+        f'<defs><marker id="{head}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" '
+        'orient="auto"><path d="M0 1 L10 5 L0 9 z" fill="#51677d"/></marker></defs>\n'
+        f"{ground}"
         f'<g transform="translate({_n(_MARGIN + _START)} {_n(_MARGIN)})">\n'
         + "\n".join(body)
         + "\n</g>\n"
@@ -51,10 +62,10 @@ def draw_svg(diagram: Diagram) -> str:
     )
 
 
-def _states(diagram: Diagram, layout: Layout) -> Iterator[str]:
+def _states(diagram: Diagram, layout: Layout, head: str) -> Iterator[str]:
     start = layout.states[0]
     left = start.x - RADIUS
-    yield _arrow(f"M{_n(left - 34)} {_n(start.y)} L{_n(left - 2)} {_n(start.y)}")
+    yield _arrow(f"M{_n(left - 34)} {_n(start.y)} L{_n(left - 2)} {_n(start.y)}", head)
     for number, slot in enumerate(layout.states):
         x, y = _n(slot.x), _n(slot.y)
         kind = "state accepting" if number in diagram.accepting else "state"
@@ -73,7 +84,7 @@ class _End(NamedTuple):
     dy: float
 
 
-def _route(route: Route) -> str:
+def _route(route: Route, head: str) -> str:
     """A smooth curve through the slots, level where it crosses a column, from rim to rim."""
     slots = route.slots
     side = float(slots[-1].column > slots[0].column) - float(slots[-1].column < slots[0].column)
@@ -85,7 +96,7 @@ def _route(route: Route) -> str:
         end = _End(slot.x + side * slot.width / 2, slot.y, side, down)
         path.append(f"L{_n(end.x)} {_n(end.y)}" if side else "")
     path.append(_curve(end, _rim(slots[-1], slots[-2], gap=2.0)))
-    return _arrow(" ".join(filter(None, path)))
+    return _arrow(" ".join(filter(None, path)), head)
 
 
 def _curve(one: _End, other: _End) -> str:
@@ -108,11 +119,11 @@ def _rim(state: Slot, towards: Slot, gap: float = 0.0) -> _End:
     return _End(state.x + dx * (RADIUS + gap), state.y + dy * (RADIUS + gap), dx, dy)
 
 
-def _arrow(path: str) -> str:
-    return f'<path class="arrow" marker-end="url(#head)" d="{path}"/>'
+def _arrow(path: str, head: str) -> str:
+    return f'<path class="arrow" marker-end="url(#{head})" d="{path}"/>'
 
 
-def _loop(loop: Loop, slot: Slot) -> str:
+def _loop(loop: Loop, slot: Slot, head: str) -> str:
     top = slot.y - RADIUS
     left, right = slot.x - 10, slot.x + 10
     lift = top - LOOP
@@ -120,7 +131,7 @@ def _loop(loop: Loop, slot: Slot) -> str:
         f"M{_n(left)} {_n(top + 3)} C{_n(left - 14)} {_n(lift)} {_n(right + 14)} {_n(lift)} {_n(right)} {_n(top + 2)}"
     )
     base = top - LOOP + 4 - LINE * (len(loop.lines) - 1)
-    return _arrow(curve) + _text(loop.lines, slot.x, base)
+    return _arrow(curve, head) + _text(loop.lines, slot.x, base)
 
 
 def _label(route: Route) -> str:

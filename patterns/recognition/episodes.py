@@ -38,6 +38,8 @@ def extend_episode(
         return
     status = UPDATED if states.episode[s, pattern] == REPORTED else OPENED
     states.episode[s, pattern] = REPORTED
+    if status == UPDATED and not tables.updates[pattern]:
+        return
     write(
         rows, moment, pattern, status, moment.position, moment.time,
         states.episode_start_index[s, pattern], states.episode_start_time[s, pattern],

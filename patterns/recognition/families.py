@@ -39,10 +39,12 @@ class Near:
 class FamilyRecogniser:
     """All families over one layer in one pass. The words of a `Batch` say what holds far from every feature."""
 
-    def __init__(self, patterns: Sequence[CompiledPattern], conditions: Sequence[Condition] | None = None) -> None:
+    def __init__(
+        self, patterns: Sequence[CompiledPattern], conditions: Sequence[Condition] | None = None, updates: bool = True
+    ) -> None:
         self.patterns = tuple(patterns)
         self.conditions = tuple(conditions) if conditions is not None else shared_conditions(self.patterns)
-        self._plan = plan(self.patterns, self.conditions)
+        self._plan = plan(self.patterns, self.conditions, updates)
 
     @property
     def words(self) -> int:

@@ -50,14 +50,19 @@ class RecogniserState:
 
 
 class Recogniser:
-    """All patterns of a catalog in one pass. The plan is immutable; the joint automaton is only a memo."""
+    """All patterns of a catalog in one pass. The plan is immutable; the joint automaton is only a memo.
 
-    def __init__(self, patterns: Sequence[CompiledPattern], conditions: Sequence[Condition] | None = None) -> None:
+    Without `updates`, an episode is told when it opens and when it ends, not at each detection in between.
+    """
+
+    def __init__(
+        self, patterns: Sequence[CompiledPattern], conditions: Sequence[Condition] | None = None, updates: bool = True
+    ) -> None:
         self.patterns = tuple(patterns)
         self.conditions = tuple(conditions) if conditions is not None else shared_conditions(self.patterns)
         self._detecting = [n for n, p in enumerate(patterns) if p.spec.output is Output.DETECT]
         self._counting = [n for n, p in enumerate(patterns) if p.spec.output is not Output.DETECT]
-        self._plan = plan([patterns[n] for n in self._detecting], self.conditions)
+        self._plan = plan([patterns[n] for n in self._detecting], self.conditions, updates)
         self._counting_plan = plan([patterns[n] for n in self._counting], self.conditions)
         self._joint = fresh_joint(self._plan)
         self._scratch = fresh_scratch(self._plan)

@@ -59,6 +59,8 @@ class Tables(NamedTuple):
     restart: NDArray[np.uint8]
     episodes: NDArray[np.uint8]
     min_dwell_us: NDArray[np.int64]
+    updates: NDArray[np.uint8]
+    """Whether an open episode is told again at each further detection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +82,13 @@ class Plan:
         return int(self.tables.runs_at[-1])
 
 
-def plan(patterns: Sequence[CompiledPattern], conditions: Sequence[Condition] | None = None) -> Plan:
+def plan(
+    patterns: Sequence[CompiledPattern], conditions: Sequence[Condition] | None = None, updates: bool = True
+) -> Plan:
     """The tables of `patterns`, over their own conditions or over a longer list that several passes share."""
     shared = tuple(conditions) if conditions is not None else shared_conditions(patterns)
     number = {text_of(condition): n for n, condition in enumerate(shared)}
-    return Plan(tuple(patterns), shared, _tables(patterns, number))
+    return Plan(tuple(patterns), shared, _tables(patterns, number, updates))
 
 
 def shared_conditions(patterns: Sequence[CompiledPattern]) -> tuple[Condition, ...]:
@@ -92,7 +96,7 @@ def shared_conditions(patterns: Sequence[CompiledPattern]) -> tuple[Condition, .
     return tuple({text_of(condition): condition for pattern in patterns for condition in pattern.conditions}.values())
 
 
-def _tables(patterns: Sequence[CompiledPattern], number: dict[str, int]) -> Tables:
+def _tables(patterns: Sequence[CompiledPattern], number: dict[str, int], updates: bool) -> Tables:
     steps = _steps(patterns)
     gaps = np.array([NEVER if p.spec.max_gap_us is None else p.spec.max_gap_us for p in patterns], dtype=np.int64)
     return Tables(
@@ -121,6 +125,7 @@ def _tables(patterns: Sequence[CompiledPattern], number: dict[str, int]) -> Tabl
         restart=np.array([p.spec.after_match is AfterMatch.RESTART for p in patterns], dtype=np.uint8),
         episodes=np.array([p.spec.report is Report.EPISODES for p in patterns], dtype=np.uint8),
         min_dwell_us=np.array([p.spec.min_dwell_us for p in patterns], dtype=np.int64),
+        updates=np.full(len(patterns), updates, dtype=np.uint8),
     )
 
 

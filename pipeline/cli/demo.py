@@ -9,11 +9,14 @@ from pipeline.cli.options import output_options, settings_from, settings_options
 from pipeline.progress import open_progress, write_summary
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from pipeline.jobs.demo import DemoResult
 
 
 @click.command()
 @click.option("--seed", type=int, default=7, show_default=True, help="Another seed, other simulated vessels.")
+@click.option("--tracks", type=click.IntRange(2, 500), default=24, show_default=True, help="How many vessels.")
 @click.option(
     "--out", type=click.Path(path_type=Path), default=Path("out/demo"), show_default=True, help="Where to write."
 )
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 def command(
     *,
     seed: int,
+    tracks: int,
     out: Path,
     as_json: bool,
     quiet: bool,
@@ -29,14 +33,14 @@ def command(
     master: str | None,
     conf: tuple[str, ...],
 ) -> None:
-    """Simulate a day of vessels, say where they were, recognise what they did, and compare with what is true."""
+    """The whole line on simulated vessels: recognise what they did, forecast what they will do, and judge both."""
     settings = settings_from(settings_file, master, conf)
     from pipeline.jobs.demo import run
     from pipeline.session import start_spark
 
     progress = open_progress(quiet)
     spark = start_spark(settings, "foresail demo", progress, short_work=True)
-    result = run(spark, out, settings.layers.directory, seed, progress)
+    result = run(spark, out, settings.layers.directory, seed, progress, tracks, settings.forecasting)
     if as_json:
         write_summary(result.summary)
     else:
@@ -45,9 +49,18 @@ def command(
 
 def _show(result: "DemoResult") -> None:
     from rich.console import Console
+
+    console = Console()
+    console.print(_found(result))
+    console.print(_foretold(result))
+    console.print(_steps(result), highlight=False)
+    console.print(f"open this page in a browser: {result.report.resolve().as_uri()}", soft_wrap=True)
+
+
+def _found(result: "DemoResult") -> "Table":
     from rich.table import Table
 
-    title = f"{result.positions:,} simulated positions of {result.tracks} simulated vessels"
+    title = f"What {result.tracks} simulated vessels did, in {result.positions:,} positions"
     table = Table(title=title, caption="a near-miss keeps just short of the definition: reporting it would be wrong")
     table.add_column("pattern", min_width=max(len(score.pattern) for score in result.scores))
     for heading in ("happened", "found", "near-misses", "hit", "reported"):
@@ -57,6 +70,28 @@ def _show(result: "DemoResult") -> None:
         found = score.injected_found + score.incidental_found
         figures = (happened, found, score.near_misses, score.near_misses_hit, score.reported)
         table.add_row(score.pattern, *map(str, figures))
-    console = Console()
-    console.print(table)
-    console.print(f"{result.seconds:.0f} s; positions, layers, truth and matches are in {result.folder}")
+    return table
+
+
+def _foretold(result: "DemoResult") -> "Table":
+    """The best model of each pattern beside what else one would try."""
+    from rich.table import Table
+
+    rows = [row for row in result.evaluation["rows"] if row["fold"] == "all"]
+    caption = "F1 on events that the models had not seen: 1 is perfect"
+    table = Table(title="How well it can be foretold within the next events", caption=caption)
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    table.add_column("pattern", min_width=max(len(row["pattern"]) for row in rows))
+    table.add_column("events ahead", justify="right")
+    for model in models:
+        table.add_column(model, justify="right")
+    for pattern in dict.fromkeys(row["pattern"] for row in rows):
+        mine = {row["model"]: row for row in rows if row["pattern"] == pattern}
+        ahead = str(next(iter(mine.values()))["within"])
+        table.add_row(pattern, ahead, *(f"{mine[model]['f1']:.2f}" if model in mine else "" for model in models))
+    return table
+
+
+def _steps(result: "DemoResult") -> str:
+    steps = ", ".join(f"{step.name} {step.seconds:.0f} s" for step in result.steps)
+    return f"{result.seconds:.0f} s: {steps}"

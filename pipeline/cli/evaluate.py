@@ -105,3 +105,4 @@ def _show(summary: dict[str, Any], as_json: bool) -> None:
     for name, reason in summary["skipped"].items():
         console.print(f"not evaluated: {name} ({reason})")
     console.print(f"written to {summary['report']}; {summary['seconds']:.1f} s")
+    console.print(f"open this page in a browser: {summary['page']}", soft_wrap=True)

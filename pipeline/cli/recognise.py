@@ -18,7 +18,15 @@ from pipeline.progress import open_progress, write_summary
 @click.option("--domain", type=click.Choice(["maritime", "fleet"]), help="All built-in patterns of this domain.")
 @click.option("--layers", type=click.Path(path_type=Path), help="The layers file that pattern families need.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder to write to.")
-@click.option("--format", "form", type=click.Choice(["parquet", "jsonl"]), default="parquet", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["parquet", "jsonl", "geojson"]),
+    default="parquet",
+    show_default=True,
+    help="geojson: Parquet, and matches.geojson for maps beside it.",
+)
+@click.option("--report", is_flag=True, help="Also write report.html: map, timeline, counts, the events of matches.")
 @click.option("--types", help="Types of columns: a=string,b=double (string, double, long, boolean, timestamp).")
 @click.option(
     "--time-unit", type=click.Choice(["s", "ms", "us"]), help="Unit of epoch times; told from them if absent."
@@ -29,6 +37,13 @@ from pipeline.progress import open_progress, write_summary
     default="auto",
     show_default=True,
     help="How work is spread over cores; the matches are the same.",
+)
+@click.option(
+    "--episodes",
+    type=click.Choice(["all", "changes"]),
+    default="all",
+    show_default=True,
+    help="Rows of an episode: opened, updated at each event, ended; or without the updates.",
 )
 @click.option("--skip-corrupt", is_flag=True, help="Go on without Parquet files that cannot be read, and tell which.")
 @click.option("--set", "sets", multiple=True, metavar="PATTERN.PARAMETER=VALUE", help="Use this value of a parameter.")
@@ -41,9 +56,11 @@ def command(
     layers: Path | None,
     out: Path,
     form: str,
+    report: bool,
     types: str | None,
     time_unit: str | None,
     scheme: str,
+    episodes: str,
     skip_corrupt: bool,
     sets: tuple[str, ...],
     settings_file: Path | None,
@@ -54,28 +71,35 @@ def command(
 ) -> None:
     """Find patterns in events: needs only the columns track and time, and what the conditions name."""
     from patterns.catalog.overrides import parse_override
-    from pipeline.catalogs import catalog_named
+    from pipeline.catalogs import catalog_named, files_digest
     from pipeline.jobs.recognise import RecogniseRequest, run_recognise
+    from pipeline.jobs.recognition_outputs import write_outputs
     from pipeline.session import start_spark
     from pipeline.stages.schemes.planner import Scheme
 
     if not patterns and not domain:
         msg = "name what to look for: --patterns PATH or --domain maritime."
         raise click.UsageError(msg)
+    digest = files_digest(patterns)
     catalog = catalog_named(patterns, domain, dict(map(parse_override, sets)))
     chosen = dict(map(_type, types.split(","))) if types else None
     settings = settings_from(settings_file, master, conf)
     progress = open_progress(quiet)
     spark = start_spark(settings, "foresail recognise", progress)
     try:
+        table = "jsonl" if form == "jsonl" else "parquet"
         request = RecogniseRequest(
-            events, catalog, out, form, chosen, time_unit, layers, settings.layers.directory,
-            skip_unfit=not patterns, scheme=Scheme(scheme), skip_corrupt=skip_corrupt,
+            events, catalog, out, table, chosen, time_unit, layers, settings.layers.directory,
+            skip_unfit=not patterns, scheme=Scheme(scheme), skip_corrupt=skip_corrupt, episodes=episodes,
         )  # fmt: skip
         summary = run_recognise(spark, request, progress)
+        summary |= write_outputs(spark, request, summary, progress, form == "geojson", report)
     finally:
         spark.stop()
-    _show(summary, as_json)
+    changed = files_digest(patterns) != digest
+    if changed:
+        progress.say("the catalog has changed since the job began: the matches are of the catalog as it was then")
+    _show(summary | {"catalog_changed": changed}, as_json)
 
 
 def _type(entry: str) -> tuple[str, str]:
@@ -102,6 +126,10 @@ def _show(summary: dict[str, Any], as_json: bool) -> None:
     for name, reason in summary["skipped"].items():
         console.print(f"not looked for: {name} ({reason})")
     console.print(
+        f"scheme {summary['scheme']} ({summary['scheme_reason']}); "
         f"{summary['events_per_second']:,} events/s, {summary['rejected']:,} rows rejected, "
         f"{summary['omitted']:,} sets omitted; written to {summary['output']}"
     )
+    for name in ("geojson", "report"):
+        if name in summary:
+            console.print(f"{name}: {summary[name]}", soft_wrap=True)

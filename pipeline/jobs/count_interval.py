@@ -23,6 +23,7 @@ from pipeline.settings import TrainingSettings
 from pipeline.stages.count import count_patterns
 from pipeline.stages.crossing import FamilyGroup
 from pipeline.stages.sample import Sample
+from pipeline.stages.track_walk import Walked
 
 
 def count_interval(
@@ -88,12 +89,12 @@ def _counted(
     compiled: Mapping[str, CompiledPattern],
     layers: Mapping[str, Layer],
 ) -> dict[str, Counts]:
-    plain = [compiled[p.name] for p in patterns if p.layer is None]
-    groups = [
+    plain = tuple(compiled[p.name] for p in patterns if p.layer is None)
+    groups = tuple(
         FamilyGroup(tuple(compiled[p.name] for p in patterns if p.layer == layer), near)
         for layer, near in near_rows(patterns, layers).items()
-    ]
-    return count_patterns(events, plain, groups, request.settings.max_order)
+    )
+    return count_patterns(Walked(events, plain, groups), request.settings.max_order)
 
 
 def _hold_out(

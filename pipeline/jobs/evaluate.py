@@ -27,6 +27,7 @@ from pipeline.errors import InputError
 from pipeline.jobs.enrich import events_folder
 from pipeline.jobs.forecast_patterns import ForecastPattern, forecast_patterns, layers_at, near_rows
 from pipeline.progress import Progress
+from pipeline.reports.evaluation import EVALUATION_FILE, write_evaluation_page
 from pipeline.settings import ForecastSettings
 from pipeline.sinks.output_folder import claim_output, replaced
 from pipeline.sources.table import read_events
@@ -82,7 +83,8 @@ def run_evaluate(spark: SparkSession, request: EvaluateRequest, progress: Progre
     evaluation = _timed(evaluation, time.monotonic() - began)
     with replaced(request.out / REPORT) as staging:
         staging.write_text(json.dumps(evaluation.as_json, allow_nan=False) + "\n", encoding="utf-8")
-    return _summary(evaluation, request.out / REPORT)
+    page = write_evaluation_page(request.out / EVALUATION_FILE, evaluation.as_json, tuple(layers.values()))
+    return _summary(evaluation, request.out / REPORT) | {"page": str(page)}
 
 
 def evaluate_sample(
@@ -139,9 +141,14 @@ def _evaluated(
     folds, gap = _folds(problem, request)
     _check(p, problem, folds, choice.within)
     orders = request.orders if request.orders is not None else tuple(range(p.forecast.order + 1))
+    highest = max(*orders, p.forecast.order)
+    if highest > max_order:
+        msg = f"{p.name}: order {highest} is beyond what is counted ({max_order}). Raise forecasting.max_order."
+        raise InputError(msg)
     leaves = p.entry.learn.leaves if p.entry.learn else MOST_LEAVES
-    learn = _learn_settings(request.settings, max(orders))
-    scores = evaluate_contenders(problem, standard_contenders(orders, learn, leaves), folds, gap, choice)
+    learn = _learn_settings(request.settings, p.forecast.order)
+    contenders = standard_contenders(orders, learn, leaves, request.settings.boosting_iterations)
+    scores = evaluate_contenders(problem, contenders, folds, gap, choice)
     return _report(p, problem, scores, choice, sample), scores
 
 

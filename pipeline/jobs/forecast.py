@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from geo import Layer
 from models.features import with_features
@@ -25,9 +25,10 @@ from pipeline.sinks.forecasts import write_forecasts
 from pipeline.sinks.output_folder import claim_output
 from pipeline.sources.table import read_events
 from pipeline.stages.crossing import FamilyGroup
-from pipeline.stages.forecast import Forecast, ForecastFamily
+from pipeline.stages.forecast import Forecast
 from pipeline.stages.forecast_worker import FORECASTS, POSITIVE, STEP
 from pipeline.stages.tally import EVENTS, Tally, open_tally
+from pipeline.stages.track_walk import Walked
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +72,34 @@ def run_forecast(spark: SparkSession, request: ForecastRequest, progress: Progre
     patterns, skipped = forecast_patterns(request.catalog, events, layers, request.skip_unfit)
     with progress.step("loading models"):
         served, without = _served(request, patterns)
-    stage = forecast_stage(served, layers, request.emission, tally := open_tally(spark.sparkContext))
+    tally = open_tally(spark.sparkContext)
+    walked = walked_for(events, served, layers, () if request.types else tuple(paths))
     with progress.step("forecasting"):
-        place = write_forecasts(events.transform(stage), request.out, request.form)
+        place = write_forecasts(
+            forecast_stage(walked, served, request.emission, tally).told(), request.out, request.form
+        )
     return _summary(served, tally, place, time.monotonic() - began, progress) | {"skipped": {**skipped, **without}}
 
 
+def walked_for(
+    events: DataFrame, served: Sequence[Served], layers: Mapping[str, Layer], paths: tuple[str, ...] = ()
+) -> Walked:
+    """The events with the patterns as their models know them."""
+    groups = []
+    for layer, near in near_rows([s.pattern for s in served], layers).items():
+        patterns = tuple(s.compiled for s in served if s.pattern.layer == layer)
+        groups.append(FamilyGroup(patterns, near, near.in_workers(patterns)))
+    return Walked(events, tuple(s.compiled for s in served if s.pattern.layer is None), tuple(groups), paths)
+
+
 def forecast_stage(
-    served: Sequence[Served], layers: Mapping[str, Layer], emission: Emission, tally: Tally | None = None
+    walked: Walked, served: Sequence[Served], emission: Emission, tally: Tally | None = None
 ) -> Forecast:
     """The stage that asks these models."""
-    plain = [s for s in served if s.pattern.layer is None]
-    families = []
-    for layer, near in near_rows([s.pattern for s in served], layers).items():
-        mine = [s for s in served if s.pattern.layer == layer]
-        group = FamilyGroup(tuple(s.compiled for s in mine), near)
-        families.append(ForecastFamily(tuple(s.model for s in mine), group))
-    return Forecast(tuple(s.compiled for s in plain), tuple(s.model for s in plain), tuple(families), emission, tally)
+    by_name = {s.model.pattern: s.model for s in served}
+    plain = tuple(by_name[pattern.name] for pattern in walked.plain)
+    families = tuple(tuple(by_name[pattern.name] for pattern in group.patterns) for group in walked.families)
+    return Forecast(walked, plain, families, emission, tally)
 
 
 def served_by(pattern: ForecastPattern, model: Model) -> Served:

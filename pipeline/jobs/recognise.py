@@ -55,6 +55,8 @@ class RecogniseRequest:
     scheme: Scheme = Scheme.AUTO
     skip_corrupt: bool = False
     """Go on without files that cannot be read, and tell which; otherwise that is an error."""
+    episodes: str = "all"
+    """`changes` leaves out the rows `updated`, which an episode has for every detection after it opened."""
 
 
 def run_recognise(spark: SparkSession, request: RecogniseRequest, progress: Progress) -> dict[str, Any]:
@@ -91,6 +93,8 @@ class _Run:
             prepared = prepare(files.paths, events.good, stage, request.scheme, request.types is None, files.folder)
         choice = prepared.choice
         self.progress.say(f"scheme {choice.scheme}: {choice.reason}")
+        for track, cuts in prepared.slices.items():
+            self.progress.say(f"track {track}: is long, shared in {len(cuts) + 1} slices")
         place, stages, refused = self._recognise(stage, events, prepared)
         return {
             **self._summary(stage.patterns, time.monotonic() - began, refused, place),
@@ -110,7 +114,10 @@ class _Run:
             replaced_matches(request.out, places) as staging,
         ):
             source = prepared.source
-            work = Work(stage, events.good, source, str(staging), self.tally, request.skip_corrupt)
+            work = Work(
+                stage, events.good, source, str(staging), self.tally, request.skip_corrupt,
+                request.episodes == "all", prepared.slices,
+            )  # fmt: skip
             run_scheme(work, prepared.choice)
         self.seconds["recognising"] = round(time.monotonic() - began, 3)
         with self._step("writing"):

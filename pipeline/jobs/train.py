@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ from models.scoring.report import LearnedFeature
 from models.store import ModelStore
 from models.suffix_tree import LearnSettings
 from patterns.catalog.loader import Catalog
-from patterns.compiler import CompiledPattern
 from pipeline.errors import InputError
 from pipeline.jobs.enrich import events_folder
 from pipeline.jobs.forecast_patterns import ForecastPattern, forecast_patterns, layers_at, near_rows
@@ -28,6 +27,7 @@ from pipeline.sources.table import read_events
 from pipeline.stages.count import count_patterns
 from pipeline.stages.crossing import FamilyGroup
 from pipeline.stages.sample import Sample, collect_sample, share_of
+from pipeline.stages.track_walk import Walked
 
 SECONDS_PER_DAY = 86_400_000_000
 
@@ -163,12 +163,14 @@ def _counted(
     chosen: Mapping[str, Choices],
     layers: Mapping[str, Layer],
 ) -> dict[str, Counts]:
-    plain: list[CompiledPattern] = [chosen[p.name].pattern for p in patterns if p.layer is None]
-    groups = [
-        FamilyGroup(tuple(chosen[p.name].pattern for p in patterns if p.layer == layer), near)
-        for layer, near in near_rows(patterns, layers).items()
-    ]
-    return count_patterns(events, plain, groups, request.settings.max_order)
+    groups = []
+    for layer, near in near_rows(patterns, layers).items():
+        mine = tuple(chosen[p.name].pattern for p in patterns if p.layer == layer)
+        groups.append(FamilyGroup(mine, near, near.in_workers(mine)))
+    changed = request.types or request.since or request.until
+    paths = () if changed else tuple(events_folder(path) for path in request.events)
+    plain = tuple(chosen[p.name].pattern for p in patterns if p.layer is None)
+    return count_patterns(Walked(events, plain, tuple(groups), paths), request.settings.max_order)
 
 
 def _learned(
@@ -185,12 +187,21 @@ def _learned(
         raise InputError(msg)
     former = store.counts(p.name) if request.add else None
     total = counts if former is None else merge([_aged(former, counts, request.half_life_days), counts])
+    overlap = _overlap(former, counts)
     model = build(chosen.pattern, total, chosen.settings).with_scores(chosen.scores)
     version = store.add(model)
     store.keep_counts(total)
-    for note in model.header.notes:
+    for note in (*model.header.notes, *overlap):
         progress.say(f"{p.name}: {note}")
-    return _row(model, version, total, chosen.features, time.monotonic() - began) | {"warnings": list(chosen.warnings)}
+    warnings = [*chosen.warnings, *overlap]
+    return _row(model, version, total, chosen.features, time.monotonic() - began) | {"warnings": warnings}
+
+
+def _overlap(former: Counts | None, fresh: Counts) -> list[str]:
+    if former is None or former.last_us is None or fresh.first_us is None or fresh.first_us > former.last_us:
+        return []
+    since = datetime.fromtimestamp(former.last_us / 1e6, UTC).isoformat(timespec="seconds")
+    return [f"events up to {since} were counted before and may now count twice: give --from {since[:19]}"]
 
 
 def _aged(former: Counts, fresh: Counts, half_life_days: float | None) -> Counts:

@@ -23,6 +23,8 @@ from pipeline.stages.sample import Sample
 
 FALLBACK_THRESHOLD = 0.2
 """Where there is nothing to choose one on; rare events need a low one."""
+THRESHOLD_OF_KIND = {"interval": 0.5, "most_likely": 0.1}
+"""What `auto` means where a threshold is a mass that a forecast must hold, not a line between yes and no."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +93,16 @@ def _features(
 def _with_threshold(chosen: Choices, p: ForecastPattern, problem: Problem, settings: ForecastSettings) -> Choices:
     """Fitted on the begin of each track, chosen on its end; with a threshold of the catalog's, only scored there."""
     sequences, ahead = problem.sequences, chosen.settings.events_ahead
+    auto = p.forecast.threshold == "auto"
+    if auto and chosen.settings.kind in THRESHOLD_OF_KIND:
+        auto = False
+        chosen = replace(chosen, settings=replace(chosen.settings, threshold=THRESHOLD_OF_KIND[chosen.settings.kind]))
     everything = np.ones(len(sequences), dtype=np.bool_)
     fit, rest = validation_split(sequences.track, sequences.index, everything, max(ahead, problem.max_order))
     usable = rest & scorable(problem, ahead)
     truth = problem.truth.within(ahead)[usable]
     if not fit.any() or not truth.any():
-        threshold = FALLBACK_THRESHOLD if p.forecast.threshold == "auto" else chosen.settings.threshold
+        threshold = FALLBACK_THRESHOLD if auto else chosen.settings.threshold
         warning = f"no match to choose a threshold on: {threshold} is used"
         return replace(
             chosen, settings=replace(chosen.settings, threshold=threshold), warnings=(*chosen.warnings, warning)
@@ -104,7 +110,7 @@ def _with_threshold(chosen: Choices, p: ForecastPattern, problem: Problem, setti
     counts = count_rows(chosen.pattern, sequences, fit, problem.max_order)
     fitted = fitted_chain(chosen.pattern, counts, chosen.settings.learn, problem)
     threshold = chosen.settings.threshold
-    if p.forecast.threshold == "auto":
+    if auto:
         costs = Costs(settings.false_alarm_cost, settings.missed_cost)
         threshold = choose_threshold(fitted.within(ahead)[usable], truth, Criterion(settings.criterion), costs)
     scores = score_at(problem, fitted, rest, ahead, threshold)

@@ -1,4 +1,4 @@
-"""Any table of events: CSV, JSON lines, Parquet or a Spark table, needing only `track` and `time`.
+"""Any table of events: CSV, JSON lines, Parquet, a Spark table or a Kafka topic, needing only `track` and `time`.
 
 Rows that cannot be read, or that have no track or no time, are set apart with a reason; nothing is dropped in silence.
 """
@@ -14,6 +14,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from pipeline.errors import InputError
+from pipeline.sources.kafka import SCHEME as KAFKA
+from pipeline.sources.kafka import parse_topic, read_topic
 
 TRACK, TIME, OFFSET = "track", "time", "offset"
 UNREADABLE = "_unreadable"
@@ -27,6 +29,7 @@ TYPES = {
     "timestamp": T.TimestampType(),
 }
 MICROSECONDS = {"s": 1_000_000, "ms": 1_000, "us": 1}
+SAMPLED_RECORDS = 1000
 SECONDS_BELOW, MILLISECONDS_BELOW = 1e11, 1e14
 """Epoch times up to the year 5138 are below the first in seconds, below the second in milliseconds."""
 
@@ -71,6 +74,8 @@ def read_events(
 
 
 def _read(spark: SparkSession, paths: Sequence[str], types: Mapping[str, T.DataType]) -> DataFrame:
+    if any(path.startswith(KAFKA) for path in paths):
+        return _read_topic(spark, paths, types)
     if len(paths) == 1 and not Path(paths[0]).exists() and "://" not in paths[0]:
         if _is_spark_table(spark, paths[0]):
             return _with_types(spark.table(paths[0]), types)
@@ -89,6 +94,26 @@ def _read(spark: SparkSession, paths: Sequence[str], types: Mapping[str, T.DataT
         reason = str(error).strip().splitlines()[0]
         msg = f"{', '.join(paths)}: cannot be read as {form} ({reason}). Check that it is what its name says."
         raise InputError(msg) from None
+
+
+def _read_topic(spark: SparkSession, paths: Sequence[str], types: Mapping[str, T.DataType]) -> DataFrame:
+    """The JSON objects that a topic holds now; their types are told from the first of them."""
+    if len(paths) > 1:
+        msg = f"{', '.join(paths)}: several sources with a topic among them. Read one topic at a time."
+        raise InputError(msg)
+    lines = read_topic(spark, parse_topic(paths[0]))
+    first = [row.raw for row in lines.select("raw").limit(SAMPLED_RECORDS).collect()]
+    inferred = spark.read.json(spark.sparkContext.parallelize(first, 1)).schema
+    chosen = {TRACK: T.StringType(), **types}
+    known = [f for f in inferred.fields if f.name != "_corrupt_record"]
+    fields = [T.StructField(f.name, chosen.get(f.name, f.dataType)) for f in known]
+    schema = T.StructType([*fields, T.StructField(UNREADABLE, T.StringType())])
+    options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": UNREADABLE}
+    values = lines.select(F.from_json("raw", schema, options).alias("value"), F.col("line").alias("__line"))
+    events = values.select("value.*", "__line")
+    if OFFSET not in events.columns:
+        events = events.withColumn(OFFSET, F.col("__line"))
+    return events.drop("__line")
 
 
 def _read_text(spark: SparkSession, paths: list[str], form: str, types: Mapping[str, T.DataType]) -> DataFrame:

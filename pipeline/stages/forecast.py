@@ -1,4 +1,4 @@
-"""Forecasting as a stage: the same rows as recognition cross into Python; one look-up per event and model there."""
+"""Forecasting as a stage: workers walk over the same events as recognition, with one look-up per event and model."""
 
 from dataclasses import dataclass
 
@@ -6,44 +6,33 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from models.model import Emission, Model
-from patterns.compiler import CompiledPattern
-from pipeline.stages.crossing import FamilyGroup, crossing
-from pipeline.stages.forecast_worker import TOLD_DDL, ForecastPartition
+from patterns.recognition.tables import shared_conditions
+from pipeline.stages.forecast_worker import TOLD_DDL, Asked, BeginForecasting
 from pipeline.stages.tally import Tally
+from pipeline.stages.track_walk import Walked, walk_tracks
 
 ID_DIGITS = 32
 
 
 @dataclass(frozen=True, slots=True)
-class ForecastFamily:
-    """The models of the families over one layer, with the rows that say which events are near."""
-
-    models: tuple[Model, ...]
-    group: FamilyGroup
-
-
-@dataclass(frozen=True, slots=True)
 class Forecast:
-    """Events to forecasts, by track."""
+    """Events to forecasts, by track: one model for each pattern, in the same order."""
 
-    plain: tuple[CompiledPattern, ...]
+    walked: Walked
     models: tuple[Model, ...]
-    """One for each plain pattern."""
-    families: tuple[ForecastFamily, ...] = ()
+    """Those of the plain patterns."""
+    families: tuple[tuple[Model, ...], ...] = ()
+    """Those of the families, layer by layer."""
     emission: Emission = "all"
     tally: Tally | None = None
 
-    def __call__(self, events: DataFrame) -> DataFrame:
+    def told(self) -> DataFrame:
         """A row per event and model (and near feature) that has something to tell."""
-        groups = tuple(family.group for family in self.families)
-        rows = crossing(events, self.plain, groups)
-        order = ["track", "time_us", "offset", *(["layer", "feature"] if self.families else [])]
-        partitions = int(events.sparkSession.conf.get("spark.sql.shuffle.partitions") or 2)
-        by_track = rows.repartition(partitions, "track").sortWithinPartitions(*order).drop("offset")
-        worker = ForecastPartition(
-            self.models, tuple(family.models for family in self.families), self.emission, self.tally
-        )
-        return by_track.mapInArrow(worker, TOLD_DDL).select(*forecast_columns())
+        groups = zip(self.families, self.walked.families, strict=True)
+        asked = tuple(Asked(models, shared_conditions(group.patterns)) for models, group in groups)
+        plain = Asked(self.models, shared_conditions(self.walked.plain))
+        begin = BeginForecasting(plain, asked, self.emission, self.tally)
+        return walk_tracks(self.walked, begin, TOLD_DDL).select(*forecast_columns())
 
 
 def forecast_columns() -> list[Column]:

@@ -1,7 +1,7 @@
-"""What runs in a Python worker to forecast: sorted rows of one partition in, forecasts out, the last track carried."""
+"""What runs in a Python worker to forecast: events of one partition in, forecasts out, the last track carried."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,10 +14,10 @@ from models.forecasts import NO_FEATURE, Forecasts
 from models.kinds import NONE
 from models.model import Emission, Model
 from models.sampling import usual_step_s
+from patterns.conditions.syntax import Condition
 from patterns.recognition.recogniser import Batch
 from pipeline.stages.found import Places
 from pipeline.stages.recognition_line import EventRows
-from pipeline.stages.recognition_worker import SortedRows, whole_events
 from pipeline.stages.tally import EVENTS, Tally
 
 FORECASTS, POSITIVE, STEP = "forecasts", "positive", "step"
@@ -55,32 +55,35 @@ TOLD_DDL = (
 
 
 @dataclass(frozen=True, slots=True)
-class ForecastPartition:
-    """The models that a worker asks: plain ones, and those of families in groups of one layer each."""
+class Asked:
+    """Some models, and the conditions whose truth the words of events hold."""
 
     models: tuple[Model, ...]
-    families: tuple[tuple[Model, ...], ...]
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BeginForecasting:
+    """Makes the walk that asks plain models, and those of families in groups of one layer each."""
+
+    plain: Asked
+    families: tuple[Asked, ...]
     emission: Emission
     tally: Tally | None = None
 
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The forecasts of one partition, whose rows are sorted by track and time."""
-        line, rows = ForecastLine(self.models, self.families, self.emission), SortedRows(len(self.families))
-        for batch in whole_events(batches) if self.families else batches:
-            if batch.num_rows:
-                yield from line.advance(rows.events(batch))
-        if self.tally is not None:
-            self.tally.add(line.counts)
+    def __call__(self) -> "ForecastWalk":
+        """A walk that has read nothing."""
+        return ForecastWalk(self)
 
 
-class ForecastLine:
+class ForecastWalk:
     """The forecasters of one partition and what they remember of the track that was read last."""
 
-    def __init__(
-        self, models: Sequence[Model], families: Sequence[Sequence[Model]] = (), emission: Emission = "all"
-    ) -> None:
-        self._plain = Forecaster(models, emission=emission) if models else None
-        self._families = [FamilyForecaster(group, emission=emission) for group in families]
+    def __init__(self, wanted: BeginForecasting) -> None:
+        plain, emission = wanted.plain, wanted.emission
+        self._tally = wanted.tally
+        self._plain = Forecaster(plain.models, plain.conditions, emission) if plain.models else None
+        self._families = [FamilyForecaster(asked.models, asked.conditions, emission) for asked in wanted.families]
         self.counts: Counter[tuple[str, str]] = Counter()
         self._track: str | None = None
         self._state: ForecasterState | None = None
@@ -105,6 +108,12 @@ class ForecastLine:
             told, state = family.advance(batch, own.near, family.rearranged(self._family_states[n], slots))
             self._family_states[n] = family.rearranged(state, np.array([len(slots) - 1]))
             yield from self._told(told, family.models, rows, own.names)
+
+    def finish(self) -> Iterator[pa.RecordBatch]:
+        """Nothing more; the tally learns what was told."""
+        if self._tally is not None:
+            self._tally.add(self.counts)
+        yield from ()
 
     def _count_events(self, rows: EventRows) -> None:
         self.counts[EVENTS, ""] += len(rows.times)

@@ -81,9 +81,11 @@ def _ids(
 ) -> pa.DictionaryArray:
     """Per row its id; rows of one pattern that follow each other and are named alike share it."""
     order = np.argsort(matches.pattern.astype(np.uint16), kind="stable")
-    naming = (matches.pattern, matches.id_time, matches.id_tie, slot, matches.feature)
-    differs = np.logical_or.reduce([values[order][1:] != values[order][:-1] for values in naming])
-    first = np.concatenate([np.ones(min(1, len(order)), np.bool_), differs | listed[order][1:]])
+    first = listed[order]
+    first[:1] = True
+    for values in (matches.pattern, matches.id_time, matches.id_tie, slot, matches.feature):
+        ordered = values[order]
+        first[1:] |= ordered[1:] != ordered[:-1]
     number = np.empty(len(order), dtype=np.int32)
     number[order] = np.cumsum(first) - 1
     heads = order[first]

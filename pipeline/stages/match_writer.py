@@ -5,7 +5,7 @@ is repeated writes the same rows again under the same name; what a killed one le
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -30,6 +30,10 @@ class Writing:
     folder: str
     places: bool
     prefix: str = "part"
+
+    def with_worker(self, worker: Worker) -> "Writing":
+        """The same for the matches of another worker."""
+        return replace(self, worker=worker)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """One row: the file that was written, and how many matches it holds."""

@@ -57,10 +57,11 @@ class Line:
         plain: Sequence[CompiledPattern],
         families: Sequence[Sequence[CompiledPattern]] = (),
         form: Form = found_batch,
+        updates: bool = True,
     ) -> None:
         self._form = form
-        self._plain = Recogniser(plain) if plain else None
-        self._families = [FamilyRecogniser(group) for group in families]
+        self._plain = Recogniser(plain, updates=updates) if plain else None
+        self._families = [FamilyRecogniser(group, updates=updates) for group in families]
         self.counts: Counter[tuple[str, str]] = Counter()
         self._track: str | None = None
         self._place = UNKNOWN_PLACE
@@ -108,13 +109,18 @@ class Line:
             return
         self.counts.update(counts_of(matches, patterns))
         slot = np.searchsorted(rows.first_of, matches.event, side="right") - 1
-        places = self._places(matches, rows.places) if rows.places else None
+        places = places_of_matches(matches, rows.places, self._place)
         yield self._form(matches, patterns, rows.tracks, slot, names, places)
 
-    def _places(self, matches: Matches, places: Places) -> Places:
-        """Where each detecting event was: an episode that has ended was last detected one event before."""
-        ended = (matches.status == CLOSED) | (matches.status == TIMED_OUT)
-        row = matches.event - ended
-        here = places.at(np.maximum(row, 0))
-        before = row < 0
-        return Places(np.where(before, self._place.lon[0], here.lon), np.where(before, self._place.lat[0], here.lat))
+
+def places_of_matches(matches: Matches, places: Places | None, before: Places | None) -> Places | None:
+    """Where each detecting event was: an episode that has ended was last detected one event before.
+
+    `before` is the place of the event before the first one.
+    """
+    if places is None:
+        return None
+    ended = (matches.status == CLOSED) | (matches.status == TIMED_OUT)
+    row = matches.event - ended
+    here, last = places.at(np.maximum(row, 0)), before or UNKNOWN_PLACE
+    return Places(np.where(row < 0, last.lon[0], here.lon), np.where(row < 0, last.lat[0], here.lat))

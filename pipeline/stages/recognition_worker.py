@@ -29,10 +29,11 @@ class Partition:
     tally: Tally | None = None
     form: Form = found_batch
     counts_events: bool = True
+    updates: bool = True
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The matches of one partition, whose rows are sorted by track and time."""
-        line, rows = Line(self.plain, self.families, self.form), SortedRows(len(self.families))
+        line, rows = Line(self.plain, self.families, self.form, self.updates), SortedRows(len(self.families))
         for batch in whole_events(batches) if self.families else batches:
             if batch.num_rows:
                 yield from line.advance(rows.events(batch))

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TypeAlias
 
+import numpy as np
 from pyspark import Accumulator, AccumulatorParam, SparkContext
 
 from patterns.compiler import CompiledPattern
@@ -33,10 +34,9 @@ def open_tally(context: SparkContext) -> Tally:
 
 def counts_of(matches: Matches, patterns: Sequence[CompiledPattern]) -> Counter[tuple[str, str]]:
     """What `matches` adds to a tally."""
-    counts: Counter[tuple[str, str]] = Counter()
-    for n, pattern in enumerate(patterns):
-        mine = matches.pattern == n
-        counts[MATCHES, pattern.name] = int(mine.sum())
-        if pattern.spec.output is Output.ENUMERATE:
-            counts[OMITTED, ""] += int(matches.omitted[mine].sum())
+    found = np.bincount(matches.pattern, minlength=len(patterns)).tolist()
+    counts = Counter({(MATCHES, pattern.name): n for pattern, n in zip(patterns, found, strict=True)})
+    # one row for each set that is listed, each with the number of those that are not
+    listed = np.array([pattern.spec.output is Output.ENUMERATE for pattern in patterns])[matches.pattern]
+    counts[OMITTED, ""] += int(matches.omitted[listed].sum())
     return counts

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipeline.errors import JavaError, SparkStartError
-from pipeline.session import CHECKOUT, _check_known, configuration, cores_of, start_spark
+from pipeline.session import _check_known, configuration, cores_of, start_spark
 from pipeline.settings import Settings, read_settings
+from pipeline.shipping import CHECKOUT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

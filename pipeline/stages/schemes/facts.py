@@ -1,7 +1,7 @@
 """The facts that the planner reads, told from the paths of the events and from the patterns."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame
 
@@ -10,6 +10,7 @@ from pipeline.errors import InputError
 from pipeline.sources.kafka import SCHEME as KAFKA
 from pipeline.stages.crossing import has_places
 from pipeline.stages.recognise import Recognise
+from pipeline.stages.schemes.giants import Slices, long_tracks
 from pipeline.stages.schemes.parquet_source import LAT, LON, ParquetSource, Unfit, parquet_source
 from pipeline.stages.schemes.planner import Choice, Facts, Scheme, choose
 from pipeline.stages.schemes.running import near_layers
@@ -21,6 +22,8 @@ class Prepared:
 
     source: ParquetSource | None
     choice: Choice
+    slices: Slices = field(default_factory=dict)
+    """Long tracks, and where to cut them."""
 
 
 def prepare(
@@ -41,7 +44,10 @@ def prepare(
             "`foresail ingest`, `simulate` and `enrich` do."
         )
         raise InputError(msg)
-    return Prepared(source, choose(facts, wanted))
+    cores = facts.cores
+    slices = long_tracks(source, cores) if source else {}
+    choice = choose(replace(facts, long_tracks=len(slices)), wanted)
+    return Prepared(source, choice, {} if choice.in_place else slices)
 
 
 def columns_read(stage: Recognise, events: DataFrame) -> tuple[str, ...]:

@@ -14,12 +14,21 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from patterns.compiler import CompiledPattern
 from patterns.recognition.families import Near
+from patterns.recognition.tables import WORD_BITS, shared_conditions
 from pipeline.stages.found import Places
 from pipeline.stages.recognition_line import EventRows, FamilyRows
+from pipeline.stages.schemes.giants import Slices
 from pipeline.stages.schemes.parquet_reader import ReadBatch
 
-HEAD = (("bucket", pa.int32()), ("tracks", pa.list_(pa.string())), ("sizes", pa.list_(pa.int32())))
+NO_SLICE = -1
+HEAD = (
+    ("bucket", pa.int32()),
+    ("slice", pa.int32()),
+    ("tracks", pa.list_(pa.string())),
+    ("sizes", pa.list_(pa.int32())),
+)
 BYTES = ("times", "offsets", "words", "lon", "lat")
 FAMILY_BYTES = ("far", "counts", "feature", "near")
 ROWS_PER_CALL = 500_000
@@ -33,7 +42,7 @@ def gathered_schema(families: int) -> pa.Schema:
 
 def gathered_ddl(families: int) -> str:
     """The same for Spark."""
-    kinds = {"bucket": "int", "tracks": "array<string>", "sizes": "array<int>"}
+    kinds = {"bucket": "int", "slice": "int", "tracks": "array<string>", "sizes": "array<int>"}
     return ", ".join(f"{field.name} {kinds.get(field.name, 'binary')}" for field in gathered_schema(families))
 
 
@@ -63,31 +72,45 @@ def spark_hash(value: int) -> int:
     return h - (1 << 32) if h >> 31 else h
 
 
-def gathered(batch: ReadBatch, keys: Sequence[int]) -> pa.RecordBatch:
-    """The events of a batch, a row for each bucket that has any."""
+def gathered(batch: ReadBatch, keys: Sequence[int], slices: Slices | None = None) -> pa.RecordBatch:
+    """The events of a batch, a row for each bucket that has any, and for each slice of a long track."""
     assert batch.offsets is not None, "events that are shuffled need their order"
     names = batch.names.to_pylist()
+    long = {code: slices[name] for code, name in enumerate(names) if slices and name in slices}
     bucket_of = np.array([crc32(name.encode()) % len(keys) for name in names], dtype=np.int64)
+    bucket_of[list(long)] = len(keys) + np.arange(len(long))
     # tracks in order of bucket, so that one stable sort brings buckets and tracks together
     rank = np.empty(len(names), dtype=np.int64)
     rank[np.argsort(bucket_of, kind="stable")] = np.arange(len(names))
     order = _in_order(rank[batch.codes], batch.times, batch.offsets)
     codes = batch.codes if order is None else batch.codes[order]
-    first = np.concatenate([[0], np.flatnonzero(codes[1:] != codes[:-1]) + 1])
-    sizes = np.diff(np.append(first, len(codes)))
-    segments = codes[first]
+    first = np.concatenate([[0], np.flatnonzero(codes[1:] != codes[:-1]) + 1, [len(codes)]])
+    segments = codes[first[:-1]]
     ends = np.concatenate([[0], np.flatnonzero(np.diff(bucket_of[segments])) + 1, [len(segments)]])
     columns = _columns(batch, order)
-    rows = []
+    rows: list[dict[str, object]] = []
     for begin, end in pairwise(ends):
-        events = slice(int(first[begin]), int(first[begin] + sizes[begin:end].sum()))
-        head = {
-            "bucket": keys[bucket_of[segments[begin]]],
-            "tracks": [names[code] for code in segments[begin:end]],
-            "sizes": sizes[begin:end],
-        }
-        rows.append(head | columns.cut(events))
+        events = slice(int(first[begin]), int(first[end]))
+        code = int(segments[begin])
+        if code in long:
+            rows += _sliced(columns, events, names[code], long[code], keys)
+            continue
+        tracks = [names[code] for code in segments[begin:end]]
+        head = {"bucket": keys[bucket_of[code]], "slice": NO_SLICE, "tracks": tracks}
+        rows.append(head | {"sizes": np.diff(first[begin : end + 1])} | columns.cut(events))
     return pa.RecordBatch.from_pylist(rows, schema=gathered_schema(len(batch.families)))
+
+
+def _sliced(
+    columns: "_Columns", events: slice, name: str, cuts: Sequence[int], keys: Sequence[int]
+) -> Iterator[dict[str, object]]:
+    """The events of a long track, a row for each slice, whose buckets take turns."""
+    times = columns.times(events)
+    bounds = [0, *np.searchsorted(times, np.array(cuts)).tolist(), len(times)]
+    for number, (begin, end) in enumerate(pairwise(bounds)):
+        if end > begin:
+            head = {"bucket": keys[number % len(keys)], "slice": number, "tracks": [name], "sizes": [end - begin]}
+            yield head | columns.cut(slice(events.start + begin, events.start + end))
 
 
 def _in_order(
@@ -112,6 +135,9 @@ class _Columns:
     batch: ReadBatch
     order: NDArray[np.int64] | None
     families: tuple[FamilyRows, ...]
+
+    def times(self, events: slice) -> NDArray[np.int64]:
+        return self.batch.times[events] if self.order is None else self.batch.times[self.order[events]]
 
     def cut(self, events: slice) -> dict[str, bytes | None]:
         batch = self.batch
@@ -157,7 +183,10 @@ def _spread(begin: NDArray[np.int64], sizes: NDArray[np.int64]) -> tuple[NDArray
 
 
 def put_together(
-    batches: Iterable[pa.RecordBatch], words: int, family_words: Sequence[tuple[int, Sequence[str]]]
+    batches: Iterable[pa.RecordBatch],
+    words: int,
+    family_words: Sequence[tuple[int, Sequence[str]]],
+    most: int = ROWS_PER_CALL,
 ) -> Iterator[EventRows]:
     """The events of one bucket in order of track and time, some at a time.
 
@@ -185,7 +214,7 @@ def put_together(
         tuple(sorted_family(_family(rows, n, count, names), order) for n, (count, names) in enumerate(family_words)),
         _places(rows, order),
     )
-    yield from in_slices(whole, ROWS_PER_CALL)
+    yield from in_slices(whole, most)
 
 
 def _mended(
@@ -216,6 +245,11 @@ def _family(rows: pa.Table, n: int, words: int, names: Sequence[str]) -> FamilyR
     near_words = _joined(rows, f"near_{n}", np.int64).reshape(-1, words)
     near = Near(at, _joined(rows, f"feature_{n}", np.int32), near_words)
     return FamilyRows(_joined(rows, f"far_{n}", np.int64).reshape(-1, words), near, names)
+
+
+def word_count(patterns: Sequence[CompiledPattern]) -> int:
+    """How many words the conditions of these patterns need."""
+    return max(1, -(-len(shared_conditions(patterns)) // WORD_BITS))
 
 
 def in_slices(rows: EventRows, most: int) -> Iterator[EventRows]:

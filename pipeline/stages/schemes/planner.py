@@ -33,6 +33,8 @@ class Facts:
     """What vouches that each part of the source holds whole tracks: words for the reason."""
     not_whole: str = "nothing vouches that its parts hold whole tracks"
     """Why `source` cannot be chosen, when it cannot."""
+    long_tracks: int = 0
+    """Tracks that would keep one worker busy while the others wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,8 @@ def _fitting(facts: Facts) -> tuple[Scheme, str]:
         return Scheme.COMBINED, f"{tracks}, so patterns are spread as well"
     if facts.whole_tracks is None:
         return Scheme.PARTITION, f"{facts.not_whole}: events are shuffled by track"
+    if facts.long_tracks and facts.cores > 2:
+        return Scheme.PARTITION, f"{facts.long_tracks} of the tracks is long enough to be cut and shared"
     if facts.files is not None and facts.files < facts.cores and (facts.events or 0) > SMALL:
         return Scheme.PARTITION, f"{facts.files} files would leave some of {facts.cores} cores idle"
     return Scheme.SOURCE, f"{facts.whole_tracks}: nothing is shuffled or sorted"

@@ -1,21 +1,24 @@
 """A scheme carried out: the Spark plan whose workers write the matches, for events of either kind of source."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
 
 from patterns.compiler import CompiledPattern
+from patterns.spec import Output
 from pipeline.stages.crossing import FamilyGroup, has_places
 from pipeline.stages.match_table import match_batch
 from pipeline.stages.match_writer import WRITTEN_DDL, Writing
 from pipeline.stages.recognise import Recognise
 from pipeline.stages.recognition_worker import Partition
 from pipeline.stages.schemes.gathering import bucket_keys, gathered_ddl
+from pipeline.stages.schemes.giants import Slices
 from pipeline.stages.schemes.parquet_reader import NearLayer
 from pipeline.stages.schemes.parquet_source import ParquetSource, Piece, in_pieces
 from pipeline.stages.schemes.planner import Choice, Scheme
+from pipeline.stages.schemes.sliced import SPECULATED_DDL, Speculate, Stitch
 from pipeline.stages.schemes.workers import InPlace, Receive, Search, Send
 from pipeline.stages.tally import Tally
 
@@ -32,6 +35,10 @@ class Work:
     folder: str
     tally: Tally | None = None
     skip_corrupt: bool = False
+    updates: bool = True
+    """Whether open episodes are told at each further detection."""
+    slices: Slices = field(default_factory=dict)
+    """Long tracks, and where to cut them."""
 
 
 def run_scheme(work: Work, choice: Choice) -> int:
@@ -42,7 +49,7 @@ def run_scheme(work: Work, choice: Choice) -> int:
 
 def written(work: Work, choice: Choice) -> DataFrame:
     """A row for each file of matches, written when it is asked for."""
-    parts = split(work.stage, choice.groups)
+    parts = split(work.stage, choice.groups) if choice.in_place or not work.slices else split_by_memory(work.stage)
     frames = [_written(work, part, choice, counts_events=n == 0) for n, part in enumerate(parts)]
     return reduce(DataFrame.unionAll, frames)
 
@@ -51,6 +58,19 @@ def split(stage: Recognise, groups: int) -> list[Recognise]:
     """The patterns in so many groups of about the same number; families over one layer stay together."""
     units: list[CompiledPattern | FamilyGroup] = [*stage.families, *stage.plain]
     return [_stage_of(stage, units[n::groups]) for n in range(groups)]
+
+
+def split_by_memory(stage: Recognise) -> list[Recognise]:
+    """Patterns whose runs are few numbers, which can be sliced, and those that need a long track in one piece."""
+    light = tuple(pattern for pattern in stage.plain if pattern.spec.output is Output.DETECT)
+    heavy = tuple(pattern for pattern in stage.plain if pattern.spec.output is not Output.DETECT)
+    parts = [replace(stage, plain=light, families=()), replace(stage, plain=heavy)]
+    return [part for part in parts if part.patterns]
+
+
+def can_be_sliced(stage: Recognise) -> bool:
+    """Whether `split_by_memory` puts all of these patterns among those that can be sliced."""
+    return not stage.families and all(pattern.spec.output is Output.DETECT for pattern in stage.plain)
 
 
 def _stage_of(stage: Recognise, units: Sequence[CompiledPattern | FamilyGroup]) -> Recognise:
@@ -72,11 +92,17 @@ def _written(work: Work, stage: Recognise, choice: Choice, counts_events: bool) 
         whole = [tuple(work.source.pieces)] if choice.scheme is Scheme.PATTERN else [(p,) for p in work.source.pieces]
         worker = Writing(InPlace(tuple(whole), search, work.tally), work.folder, places)
         return _tasks(spark, len(whole)).mapInArrow(worker, WRITTEN_DDL)
+    slices = work.slices if can_be_sliced(stage) else {}
     pieces: list[tuple[Piece, ...]] = [(p,) for p in in_pieces(work.source, spark.sparkContext.defaultParallelism)]
-    send = Send(tuple(pieces), search, bucket_keys(choice.buckets), work.tally)
+    send = Send(tuple(pieces), search, bucket_keys(choice.buckets), slices, work.tally)
     sent = _tasks(spark, len(pieces)).mapInArrow(send, gathered_ddl(len(layers)))
-    worker = Writing(Receive(search, work.tally), work.folder, places)
-    return sent.repartition(choice.buckets, "bucket").mapInArrow(worker, WRITTEN_DDL)
+    spread = sent.repartition(choice.buckets, "bucket")
+    writing = Writing(Receive(search, work.tally), work.folder, places)
+    if not slices:
+        return spread.mapInArrow(writing, WRITTEN_DDL)
+    speculated = spread.mapInArrow(Speculate(search, replace(writing, prefix="whole")), SPECULATED_DDL)
+    last = Stitch(search, replace(writing, prefix="long"), work.tally)
+    return speculated.repartition(len(slices), "track").mapInArrow(last, WRITTEN_DDL)
 
 
 def near_layers(families: Sequence[FamilyGroup]) -> tuple[NearLayer, ...] | None:
@@ -88,7 +114,7 @@ def near_layers(families: Sequence[FamilyGroup]) -> tuple[NearLayer, ...] | None
 def _through_spark(work: Work, stage: Recognise, choice: Choice, places: bool, counts_events: bool) -> DataFrame:
     own = replace(stage, partitions=choice.buckets, whole_tracks=choice.in_place)
     families = tuple(group.patterns for group in stage.families)
-    worker = Partition(stage.plain, families, work.tally, match_batch, counts_events)
+    worker = Partition(stage.plain, families, work.tally, match_batch, counts_events, work.updates)
     return own.sorted_rows(work.events).mapInArrow(Writing(worker, work.folder, places), WRITTEN_DDL)
 
 

@@ -8,10 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from patterns.compiler import CompiledPattern
-from patterns.recognition.tables import WORD_BITS, shared_conditions
+from patterns.recognition.recogniser import Recogniser
+from patterns.recognition.tables import shared_conditions
 from pipeline.stages.match_table import match_batch
 from pipeline.stages.recognition_line import EventRows, Line
-from pipeline.stages.schemes.gathering import gathered, put_together
+from pipeline.stages.schemes.gathering import gathered, put_together, word_count
+from pipeline.stages.schemes.giants import Slices
 from pipeline.stages.schemes.parquet_reader import NearLayer, ReadBatch, Reading, read_piece
 from pipeline.stages.schemes.parquet_source import Piece
 from pipeline.stages.tally import CORRUPT, Tally
@@ -28,6 +30,8 @@ class Search:
     counts_events: bool = True
     """Unset for all but one of several searches of the same events."""
     skip_corrupt: bool = False
+    updates: bool = True
+    """Whether open episodes are told at each further detection."""
 
     def reading(self, offsets: bool) -> Reading:
         """What must be read for it."""
@@ -35,7 +39,11 @@ class Search:
 
     def line(self) -> Line:
         """Fresh recognisers."""
-        return Line(self.plain, self.families, match_batch)
+        return Line(self.plain, self.families, match_batch, self.updates)
+
+    def recogniser(self) -> Recogniser:
+        """A fresh recogniser of the plain patterns alone."""
+        return Recogniser(self.plain, updates=self.updates)
 
     def tell(self, tally: Tally | None, line: Line) -> None:
         """Add to the tally what the line has counted."""
@@ -68,6 +76,7 @@ class Send:
     tasks: tuple[tuple[Piece, ...], ...]
     search: Search
     keys: tuple[int, ...]
+    slices: Slices
     tally: Tally | None = None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -75,7 +84,7 @@ class Send:
         reading = self.search.reading(offsets=True)
         for piece in _pieces(self.tasks, batches):
             for batch in read_piece(piece, reading, left_out(self.tally)):
-                yield gathered(batch, self.keys)
+                yield gathered(batch, self.keys, self.slices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +93,22 @@ class Receive:
 
     search: Search
     tally: Tally | None = None
+    counts: Counter[tuple[str, str]] | None = None
+    """Where to count when there is no tally, because what is counted goes on to a later worker."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The matches of the bucket's tracks."""
         line = self.search.line()
-        words = _word_count(self.search.plain)
+        words = word_count(self.search.plain)
         layers = [
-            (_word_count(patterns), layer.names)
+            (word_count(patterns), layer.names)
             for patterns, layer in zip(self.search.families, self.search.layers, strict=True)
         ]
         for rows in put_together(batches, words, layers):
             yield from line.advance(rows)
         self.search.tell(self.tally, line)
+        if self.counts is not None:
+            self.counts.update(line.counts)
 
 
 def left_out(tally: Tally | None) -> Callable[[str], None]:
@@ -120,7 +133,3 @@ def _pieces(tasks: tuple[tuple[Piece, ...], ...], batches: Iterable[pa.RecordBat
     for batch in batches:
         for task in batch.column("id").to_pylist():
             yield from tasks[task]
-
-
-def _word_count(patterns: tuple[CompiledPattern, ...]) -> int:
-    return max(1, -(-len(shared_conditions(patterns)) // WORD_BITS))

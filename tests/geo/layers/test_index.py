@@ -4,6 +4,7 @@ from pathlib import Path
 
 import geopandas as gpd
 import numpy as np
+import pyarrow as pa
 import pytest
 import shapely
 from hypothesis import given, settings
@@ -165,3 +166,10 @@ def test_nearby_lists_zones_that_hold_and_features_around_once_each(tmp_path: Pa
     assert features.tolist() == [0, 1, 2]
     assert metres[:2].tolist() == [0.0, 0.0]
     assert metres[2] == pytest.approx(GEOD.inv(0.7, 0.7, 1.2, 0.6)[2])
+
+
+def test_arrays_that_belong_to_arrow_can_be_asked_about(tmp_path: Path) -> None:
+    index = index_of(tmp_path, [shapely.Point(1.0, 50.0)])
+    lon, lat = (pa.array([value]).to_numpy() for value in (1.0, 50.01))
+    assert not lon.flags.writeable
+    assert index.nearby(lon, lat, 5000.0)[1].tolist() == [0]

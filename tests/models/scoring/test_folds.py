@@ -1,7 +1,7 @@
 """Folds: train and test share no event, nor look at one of the other side."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.scoring.folds import folds_by_time, folds_by_track, segments, validation_split
@@ -13,6 +13,7 @@ def events_of(lengths: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return track, index, np.repeat(np.array(lengths), lengths)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=5), st.integers(1, 5), st.integers(0, 7))
 def test_by_time_training_ends_a_gap_before_the_test_begins(lengths: list[int], folds: int, gap: int) -> None:
     track, index, length = events_of(lengths)
@@ -32,6 +33,7 @@ def test_by_time_every_event_after_the_first_stretch_is_tested_once() -> None:
     assert tested.tolist() == [0] * 2 + [1] * 8 + [0] * 4 + [1] * 16
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(1, 9), min_size=2, max_size=8), st.integers(2, 4))
 def test_by_track_no_track_is_on_both_sides(lengths: list[int], folds: int) -> None:
     track, _, _ = events_of(lengths)

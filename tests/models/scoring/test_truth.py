@@ -1,7 +1,7 @@
 """Truth: events until the next match of the same track."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.scoring.truth import truth_of
@@ -19,6 +19,7 @@ def test_events_near_the_end_of_a_track_are_not_known() -> None:
     assert truth.known(2).tolist() == [True, True, True, False, False]
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.booleans(), min_size=1, max_size=12), min_size=1, max_size=4), st.integers(1, 6))
 def test_within_is_what_looking_ahead_event_by_event_finds(tracks: list[list[bool]], within: int) -> None:
     matched = np.array([m for track in tracks for m in track], dtype=bool)

@@ -21,5 +21,5 @@ def test_a_page_tells_all_that_the_entry_says(name: str) -> None:
     page = (WRITTEN / f"{name}.md").read_text(encoding="utf-8")
     assert entry.says in page
     assert f"({name}.svg)" in page
-    for word in (*entry.parameters, *entry.where, *entry.features):
+    for word in (*entry.parameters, *entry.where, *entry.named_features):
         assert f"| `{word}` |" in page

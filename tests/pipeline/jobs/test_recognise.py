@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
@@ -12,6 +14,7 @@ from patterns.errors import PatternError
 from pipeline.errors import InputError, OutputError
 from pipeline.jobs.recognise import RecogniseRequest, run_recognise
 from pipeline.progress import SILENT
+from pipeline.stages.schemes.planner import Scheme
 
 pytestmark = pytest.mark.spark
 
@@ -102,6 +105,74 @@ def test_running_again_replaces_what_was_found_before(run: Any, tmp_path: Path) 
     run(write_csv(tmp_path, ["a,1,1", "a,2,5"]))
     _, rows = run(write_csv(tmp_path, ["a,1,1"]))
     assert rows == []
+
+
+def write_parquet(folder: Path, name: str, rows: list[tuple[str, int, int]], lon: float | None = None) -> Path:
+    folder.mkdir(exist_ok=True)
+    columns = {
+        "track": pa.array([row[0] for row in rows]),
+        "time": pa.array([1_704_067_200_000_000 + row[1] * 1_000_000 for row in rows]).cast(pa.timestamp("us", "UTC")),
+        "offset": pa.array(range(len(rows))),
+        "x": pa.array([row[2] for row in rows]),
+    }
+    if lon is not None:
+        columns |= {"lon": pa.array([lon + n for n in range(len(rows))]), "lat": pa.array([5.0] * len(rows))}
+    pq.write_table(pa.table(columns), folder / name, compression="none", use_dictionary=False)
+    return folder / name
+
+
+def test_matches_are_where_their_events_were(run: Any, tmp_path: Path) -> None:
+    write_parquet(tmp_path / "events", "a.parquet", ROWS, lon=10.0)
+    _, rows = run(str(tmp_path / "events"))
+    assert sorted((row["index"], row["lon"], row["lat"]) for row in rows) == [(2, 11.0, 5.0), (3, 13.0, 5.0)]
+
+
+def test_a_corrupt_file_is_named_or_left_out_when_asked(run: Any, tmp_path: Path) -> None:
+    write_parquet(tmp_path / "events", "a.parquet", ROWS)
+    (tmp_path / "events" / "b.parquet").write_bytes(b"PAR1 this is no Parquet PAR1")
+    with pytest.raises(InputError, match=r"b.parquet: cannot be read as Parquet .* --skip-corrupt"):
+        run(str(tmp_path / "events"))
+    summary, rows = run(str(tmp_path / "events"), skip_corrupt=True)
+    assert seen(rows) == EXPECTED
+    assert [Path(name).name for name in summary["corrupt_files"]] == ["b.parquet"]
+
+
+def test_damaged_pages_are_named_or_left_out_when_asked(run: Any, tmp_path: Path) -> None:
+    write_parquet(tmp_path / "events", "a.parquet", ROWS)
+    damaged = write_parquet(tmp_path / "events", "b.parquet", [("z", n, n % 7) for n in range(500)])
+    content = bytearray(damaged.read_bytes())
+    content[4:400] = b"\xff" * 396
+    damaged.write_bytes(content)
+    with pytest.raises(InputError, match=r"b.parquet: is corrupt .* --skip-corrupt"):
+        run(str(tmp_path / "events"))
+    summary, rows = run(str(tmp_path / "events"), skip_corrupt=True)
+    assert seen(rows) == EXPECTED
+    assert [Path(name).name for name in summary["corrupt_files"]] == ["b.parquet"]
+
+
+def test_the_summary_tells_the_scheme_and_where_the_time_went(run: Any, tmp_path: Path) -> None:
+    write_parquet(tmp_path / "events", "a.parquet", ROWS)
+    summary, _ = run(str(tmp_path / "events"), form="parquet")
+    assert (summary["scheme"], summary["events"], summary["rejected"]) == ("partition", 4, 0)
+    assert "not laid out by track" in summary["scheme_reason"]
+    assert set(summary["seconds_by_step"]) == {"reading", "compiling", "planning", "recognising", "writing"}
+    assert summary["spark_stages"]
+
+
+def test_the_source_scheme_needs_something_that_vouches_for_whole_tracks(run: Any, tmp_path: Path) -> None:
+    write_parquet(tmp_path / "events", "a.parquet", ROWS)
+    with pytest.raises(InputError, match=r"--scheme source: the Parquet files are not laid out by track. Take"):
+        run(str(tmp_path / "events"), scheme=Scheme.SOURCE)
+
+
+@pytest.mark.kafka
+def test_a_topic_keyed_by_track_is_read_where_it_lies(run: Any, broker: str, spark: SparkSession) -> None:
+    records = [(t, json.dumps({"track": t, "time": f"2024-01-01T00:00:0{s}Z", "x": x})) for t, s, x in ROWS]
+    frame = spark.createDataFrame([*records, ("7", "no json")], "key string, value string")
+    options = {"kafka.bootstrap.servers": broker, "topic": "recognised"}
+    frame.write.format("kafka").options(**options).save()
+    summary, rows = run(f"kafka://{broker}/recognised", scheme=Scheme.SOURCE)
+    assert (seen(rows), summary["scheme"], summary["rejected"]) == (EXPECTED, "source", 1)
 
 
 REFUSED = {

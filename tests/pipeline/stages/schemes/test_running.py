@@ -19,6 +19,7 @@ from pipeline.sources.table import read_events
 from pipeline.stages.layout import LAYOUT_FILE, Layout
 from pipeline.stages.recognise import Recognise
 from pipeline.stages.schemes.facts import prepare
+from pipeline.stages.schemes.giants import long_tracks
 from pipeline.stages.schemes.planner import Scheme
 from pipeline.stages.schemes.running import Work, run_scheme
 from pipeline.stages.tally import EVENTS, MATCHES, open_tally
@@ -126,6 +127,29 @@ def test_schemes_agree_to_the_match_id(spark: SparkSession, tmp_path: Path, seed
     runs += [(mixed, Scheme.PARTITION, True), (mixed, Scheme.PATTERN, True), (mixed, Scheme.COMBINED, False)]
     for n, (path, scheme, own) in enumerate(runs):
         assert by_scheme(spark, path, patterns, scheme, tmp_path / str(n), own) == expected, (scheme, path, own)
+
+
+def test_a_long_track_shared_in_slices_shows_the_same(spark: SparkSession, tmp_path: Path) -> None:
+    random = Random(5)
+    patterns = random_catalog(random, 9)
+    assert {pattern.spec.output for pattern in patterns} > {Output.DETECT}
+    table = random_events(random, tracks=3, events=900)
+    half = pa.compute.if_else(pa.compute.equal(table["track"], "t0"), "t0", "t1")
+    table = table.set_column(0, "track", half)
+    path = shuffled(table, tmp_path / "mixed", random)
+    expected = sorted(map(repr, read_events(spark, [path]).good.transform(Recognise(patterns)).collect()))
+    stage, events = Recognise(patterns), read_events(spark, [path]).good
+    prepared = prepare([path], events, stage, Scheme.PARTITION, as_read=True)
+    assert prepared.source is not None
+    slices = long_tracks(prepared.source, buckets=2, least=100)
+    assert [len(cuts) for cuts in slices.values()] == [3] * len(slices) != []
+    tally = open_tally(spark.sparkContext)
+    (tmp_path / "out").mkdir()
+    work = Work(stage, events, prepared.source, str(tmp_path / "out"), tally, slices=slices)
+    run_scheme(work, prepared.choice)
+    assert sorted(map(repr, spark.read.parquet(str(tmp_path / "out")).collect())) == expected
+    assert tally.value[EVENTS, ""] == len(table)
+    assert sum(n for (kind, _), n in tally.value.items() if kind == MATCHES) == len(expected)
 
 
 @pytest.mark.soak

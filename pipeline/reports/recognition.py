@@ -1,0 +1,229 @@
+"""The page of a recognition run: where and when each pattern was found, by what definition, and on which events."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from geo import Layer
+from patterns.catalog.loader import Catalog
+from patterns.compiler import compile_pattern
+from patterns.spec import without_features
+from pipeline.conditions import attribute_types
+from pipeline.reports.found import Found, Match, PatternCount, listed, read_found
+from pipeline.reports.map_layers import map_layers
+from pipeline.reports.map_view import MapView, Mark, MarkGroup, TrackLine, bounds, map_data, map_markup
+from pipeline.reports.markup import Column, Markup, note, table, tag
+from pipeline.reports.match_events import MatchEvents, Searched, read_match_events
+from pipeline.reports.page import Page, Section, paragraphs, write_page
+from pipeline.reports.palette import sign_of
+from pipeline.reports.pattern_section import PatternFound, counts_table, match_key, pattern_details
+from pipeline.reports.timeline import TimeRow, timeline
+from pipeline.reports.tracks import EventFacts, read_facts, read_tracks
+from pipeline.reports.words import count_of, moment, plain, span, times, titled
+from pipeline.reports.words import listed as in_words
+from pipeline.stages.whole_matches import read_matches
+
+MAP_DATA = "map-data"
+REPORT_FILE = "report.html"
+FOOT = "All times are UTC. This page needs no network: it can be kept, mailed and printed as it is."
+
+
+@dataclass(frozen=True, slots=True)
+class Recognition:
+    """Everything that the page shows, read once from Spark."""
+
+    facts: EventFacts
+    found: Found
+    searched: dict[str, Searched]
+    listed: tuple[Match, ...]
+    events: dict[str, MatchEvents]
+    tracks: tuple[TrackLine, ...]
+    layers: tuple[Layer, ...] = ()
+    left_out: tuple[str, ...] = ()
+    skipped: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What the tracks are called that have a name."""
+        return {line.track: line.label for line in self.tracks}
+
+    @property
+    def patterns(self) -> tuple[PatternFound, ...]:
+        """The patterns that were found, the most frequent first, each with its sign."""
+        counts = self.found.counts
+        order = sorted(
+            (name for name in counts if counts[name].matches), key=lambda name: (-counts[name].matches, name)
+        )
+        return tuple(
+            PatternFound(
+                self.searched[name], sign_of(place), counts[name],
+                tuple(match for match in self.listed if match.pattern == name), self.events,
+            )
+            for place, name in enumerate(order)
+        )  # fmt: skip
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """The patterns that were looked for and not found."""
+        return tuple(name for name, count in self.found.counts.items() if not count.matches)
+
+
+def write_recognition_report(
+    spark: SparkSession,
+    matches_path: Path,
+    events: DataFrame,
+    catalog: Catalog,
+    layers: Sequence[Layer],
+    out: Path,
+    skipped: Mapping[str, str] | None = None,
+) -> Path:
+    """Write `report.html` into the folder `out`: the matches at `matches_path` of `catalog` in `events`."""
+    read = read_recognition(spark, matches_path, events, catalog, layers, skipped)
+    return write_page(out / REPORT_FILE, recognition_page(read))
+
+
+def read_recognition(
+    spark: SparkSession,
+    matches_path: Path,
+    events: DataFrame,
+    catalog: Catalog,
+    layers: Sequence[Layer],
+    skipped: Mapping[str, str] | None = None,
+) -> Recognition:
+    """What the page shows: a few passes over matches and events, bounded amounts of each brought here."""
+    facts = read_facts(events)
+    searched = _searched(catalog, events, layers, skipped or {})
+    rows = read_matches(spark, matches_path)
+    found = read_found(rows, events, tuple(searched), facts.span) if rows.columns else Found(_nothing(searched), ())
+    chosen = listed(found.marks)
+    tracks, thinned = read_tracks(events, facts, [match.track for match in found.marks])
+    return Recognition(
+        facts, found, searched, chosen, read_match_events(events, chosen, searched), tracks, tuple(layers),
+        tuple(filter(None, (thinned, _unmarked(found)))), skipped or {},
+    )  # fmt: skip
+
+
+def _nothing(searched: Mapping[str, Searched]) -> dict[str, PatternCount]:
+    return dict.fromkeys(searched, PatternCount())
+
+
+def _searched(
+    catalog: Catalog, events: DataFrame, layers: Sequence[Layer], skipped: Mapping[str, str]
+) -> dict[str, Searched]:
+    known = attribute_types(events.schema)
+    by_name = {layer.spec.name: layer for layer in layers}
+    searched = {}
+    for entry in catalog:
+        if entry.name in skipped:
+            continue
+        layer = by_name.get(entry.for_each.layer) if entry.for_each else None
+        searched[entry.name] = Searched(entry, compile_pattern(without_features(entry.spec()), known), layer)
+    return searched
+
+
+def _unmarked(found: Found) -> str:
+    drawn = len(found.placed)
+    if drawn == found.total:
+        return ""
+    return f"{drawn:,} of {found.total:,} matches are marked, an even choice of each pattern; counts are of all."
+
+
+def recognition_page(read: Recognition) -> Page:
+    """The page."""
+    view = recognition_map(read)
+    return Page(
+        title="What was recognised",
+        lead=_lead(read),
+        figures=figures(read),
+        sections=recognition_sections(read, view),
+        foot=FOOT,
+        data={} if view.is_empty else {MAP_DATA: map_data(view)},
+    )
+
+
+def recognition_sections(read: Recognition, view: MapView) -> tuple[Section, ...]:
+    """Map and timeline, the table of counts, the patterns one by one."""
+    patterns = read.patterns
+    rows = [TimeRow(titled(p.name), p.sign, dict(p.count.bins)) for p in patterns]
+    over_time = tag("h3", "When it happened") + timeline(rows, read.facts.span) if rows else Markup("")
+    return (
+        Section("map", "Where and when", map_markup(view, MAP_DATA) + over_time),
+        Section("counts", "What was found", _counted(read)),
+        Section(
+            "patterns",
+            "Pattern by pattern",
+            pattern_details(patterns, read.names) if patterns else note("No pattern was found."),
+        ),
+    )
+
+
+def _counted(read: Recognition) -> Markup:
+    body = counts_table(read.patterns) if read.patterns else note("No pattern was found.")
+    if read.absent:
+        body += note(f"Looked for and not found: {in_words([plain(name) for name in read.absent])}.")
+    if read.skipped:
+        body += note("Not looked for, as these events do not have what the patterns need:")
+        body += table((Column("pattern"), Column("why")), read.skipped.items(), "dense")
+    return body
+
+
+def figures(read: Recognition) -> tuple[tuple[str, str], ...]:
+    """The numbers at the head of the page."""
+    facts = read.facts
+    return (
+        (f"{facts.events:,}", "events read"),
+        (f"{facts.tracks:,}", "tracks"),
+        (span(facts.span.length), "of time"),
+        (f"{len(read.patterns)} of {len(read.searched)}", "patterns found"),
+        (f"{read.found.total:,}", "matches"),
+    )
+
+
+def _lead(read: Recognition) -> Markup:
+    facts, patterns = read.facts, read.patterns
+    if facts.first is None or facts.last is None:
+        return paragraphs("There were no events to look at.")
+    said = (
+        f"{count_of(facts.tracks, 'track')} sent {count_of(facts.events, 'event')} between {moment(facts.first)} and "
+        f"{moment(facts.last)} UTC. "
+    )
+    if not patterns:
+        return paragraphs(said + f"None of the {len(read.searched)} patterns looked for was found.")
+    top = [f"{plain(p.name)} ({times(p.count.matches)})" for p in patterns[:3]]
+    said += (
+        f"{len(patterns)} of {len(read.searched)} patterns were found, {times(read.found.total)} in all; "
+        f"most often {in_words(top)}."
+    )
+    return paragraphs(said)
+
+
+def recognition_map(read: Recognition) -> MapView:
+    """Tracks and layers, and a group of marks for each pattern."""
+    names = read.names
+    shown = {match.match_id for match in read.listed}
+    groups = tuple(
+        MarkGroup(
+            pattern.name, titled(pattern.name), pattern.sign,
+            tuple(_mark(match, names, shown) for match in read.found.placed if match.pattern == pattern.name),
+            pattern.count.matches,
+        )
+        for pattern in read.patterns
+    )  # fmt: skip
+    bare = MapView((), read.tracks, groups)
+    layers, undrawn = map_layers(read.layers, bounds(bare))
+    return MapView(layers, read.tracks, groups, (*read.left_out, *undrawn))
+
+
+def _mark(match: Match, names: Mapping[str, str], shown: set[str]) -> Mark:
+    assert match.lon is not None, "only placed matches are marked"
+    assert match.lat is not None, "only placed matches are marked"
+    lasted = (match.end - match.start).total_seconds()
+    lines = (
+        match.instance,
+        names.get(match.track, match.track),
+        f"{moment(match.time, seconds=True)} UTC" + (f", over {span(lasted)}" if lasted else ""),
+    )
+    ref = match_key(match.match_id) if match.match_id in shown else None
+    return Mark(match.lon, match.lat, match.start.timestamp(), match.end.timestamp(), tuple(filter(None, lines)), ref)

@@ -1,0 +1,46 @@
+"""Rows of matches to matches: an episode is told in many rows that share a `match_id`; here it is one that lasts."""
+
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+PLACE = ("lon", "lat")
+
+
+def read_matches(spark: SparkSession, path: Path) -> DataFrame:
+    """The rows that `foresail recognise` wrote, as a folder of Parquet or a file of JSON lines."""
+    if path.is_dir():
+        return spark.read.parquet(str(path))
+    rows = spark.read.json(str(path))
+    times = [name for name in ("time", "start_time") if name in rows.columns]
+    return rows.withColumns({name: F.to_timestamp(name) for name in times}) if times else rows
+
+
+def whole_matches(rows: DataFrame) -> DataFrame:
+    """One row per match: what names it, `start_time`, the `time` of its first detection, `end_time`, and its place."""
+    has_place = set(PLACE) <= set(rows.columns)
+    place = F.min_by(F.struct(*PLACE), "time") if has_place else F.lit(None)
+    told = rows.groupBy("match_id").agg(
+        *(F.first(name).alias(name) for name in ("pattern", "pattern_version", "instance", "track")),
+        F.coalesce(F.min("start_time"), F.min("time")).alias("start_time"),
+        F.min("time").alias("time"),
+        F.max("time").alias("end_time"),
+        F.min("index").alias("index"),
+        F.count("*").alias("rows"),
+        place.alias("place"),
+    )
+    return told.withColumns({axis: F.col(f"place.{axis}") for axis in PLACE if has_place}).drop("place")
+
+
+def placed(matches: DataFrame, events: DataFrame) -> DataFrame:
+    """`matches` with `lon` and `lat` of the detecting event, looked up where the rows do not bring them."""
+    if set(PLACE) <= set(matches.columns):
+        return matches
+    if not set(PLACE) <= set(events.columns):
+        return matches.withColumns({axis: F.lit(None).cast("double") for axis in PLACE})
+    places = events.select("track", "time", *(F.col(axis).cast("double").alias(axis) for axis in PLACE))
+    # Two events of one track at one moment: either place will do, but not two rows for one match.
+    asked = places.join(matches.select("track", "time").distinct(), ["track", "time"])
+    one = asked.groupBy("track", "time").agg(F.min(F.struct(*PLACE)).alias("place"))
+    return matches.join(one.select("track", "time", "place.lon", "place.lat"), ["track", "time"], "left")

@@ -1,0 +1,34 @@
+"""What recognise writes beside its matches comes and goes with what was asked for."""
+
+import json
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from patterns.catalog.loader import read_catalog
+from pipeline.jobs.recognise import RecogniseRequest, run_recognise
+from pipeline.jobs.recognition_outputs import write_outputs
+from pipeline.progress import SILENT
+
+pytestmark = pytest.mark.spark
+
+PATTERN = "{name: rise, domain: fleet, says: Low then high., where: {low: x < 3, high: x >= 5}, pattern: low ; high}"
+
+
+def test_geojson_and_page_are_written_when_asked_and_taken_away_when_not(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "rise.yaml").write_text(PATTERN)
+    (tmp_path / "e.csv").write_text(
+        "track,time,x,lon,lat\na,2026-01-01T00:00:00Z,1,2,50\na,2026-01-01T00:01:00Z,6,3,51\n"
+    )
+    catalog = read_catalog([tmp_path / "rise.yaml"])
+    request = RecogniseRequest([str(tmp_path / "e.csv")], catalog, tmp_path / "out")
+    summary = run_recognise(spark, request, SILENT)
+    written = write_outputs(spark, request, summary, SILENT, geojson=True, report=True)
+    assert set(written) == {"geojson", "report"}
+    (feature,) = json.loads(Path(written["geojson"]).read_text())["features"]
+    assert feature["geometry"]["coordinates"] == [3.0, 51.0]
+    assert "Low then high." in Path(written["report"]).read_text()
+    assert write_outputs(spark, request, summary, SILENT) == {}
+    assert not Path(written["geojson"]).exists()
+    assert not Path(written["report"]).exists()

@@ -1,0 +1,65 @@
+"""A fault far away in a worker becomes one line that names the setting or the file."""
+
+import pytest
+
+from pipeline.errors import InputError, OutputError, PipelineError
+from pipeline.job_faults import explained
+
+TRACE = "Job aborted due to stage failure: ... Traceback (most recent call last):\n  File 'x', line 1\n"
+CASES = {
+    "our own error": (
+        f"{TRACE}pipeline.errors.InputError: /a/b.parquet: is corrupt (bad page). Mend it.\n\n\tat org.apache",
+        "local[2]",
+        InputError,
+        "/a/b.parquet: is corrupt (bad page). Mend it.",
+    ),
+    "a heap that is full, locally": (
+        "java.lang.OutOfMemoryError: Java heap space",
+        "local[2]",
+        PipelineError,
+        "spark.driver_memory",
+    ),
+    "a heap that is full, on a cluster": (
+        "Job aborted: java.lang.OutOfMemoryError: Java heap space",
+        "spark://h:7077",
+        PipelineError,
+        "spark.executor.memory",
+    ),
+    "a worker without memory": (
+        f"{TRACE}numpy._core._exceptions._ArrayMemoryError: Unable to allocate 9 GiB",
+        "local[2]",
+        PipelineError,
+        "spark.arrow_batch_rows",
+    ),
+    "workers that are killed": (
+        "Python worker exited unexpectedly (crashed)",
+        "yarn",
+        PipelineError,
+        "spark.executor.cores",
+    ),
+    "a folder that cannot be written": (
+        f"{TRACE}PermissionError: [Errno 13] Permission denied: '/out/matches/x'",
+        "local[2]",
+        OutputError,
+        "/out/matches/x",
+    ),
+    "a full disk": (
+        f"{TRACE}OSError: [Errno 28] No space left on device: '/out/m'",
+        "local[2]",
+        OutputError,
+        "No space left",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_fault_is_one_line_with_the_way_out(case: str) -> None:
+    text, master, kind, said = CASES[case]
+    told = explained(RuntimeError(text), master)
+    assert type(told) is kind
+    assert said in str(told)
+    assert "\n" not in str(told)
+
+
+def test_what_is_not_known_is_not_explained_away() -> None:
+    assert explained(RuntimeError("the plan has a fault"), "local[2]") is None
