@@ -6,12 +6,12 @@ from pathlib import Path
 import jsonschema
 import pandas as pd
 import pytest
+from pipeline.stream.alert_book import AlertRule
 
 from patterns.compiler import compile_pattern
 from patterns.recognition.tables import shared_conditions
 from patterns.spec import Report, spec_of
 from pipeline.settings import AlertSettings
-from pipeline.stream.alert_book import AlertRule
 from pipeline.stream.bucket import Alerting
 from pipeline.stream.line_spec import LineSpec
 from tests.pipeline.stream import lines
