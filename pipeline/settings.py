@@ -134,6 +134,104 @@ class TrainingSettings(Section):
     half_life_days: float | None = Field(None, gt=0, description="Days after which a count weighs half; none: never.")
 
 
+class TopicSettings(Section):
+    """The topics of the live line."""
+
+    positions: str = Field("positions", description="Events in, keyed by track.")
+    matches: str = Field("matches", description="Matches and changes of episodes out.")
+    forecasts: str = Field("forecasts", description="Forecasts out.")
+    alerts: str = Field("alerts", description="Alerts out; docs/alert.schema.json describes them.")
+    rejected: str = Field("rejected", description="Messages that are no positions out, with a reason.")
+    late: str = Field("late", description="Events that came too late to be put in order out.")
+    scores: str = Field("scores", description="Rolling scores of the forecasts out.")
+    control: str = Field("control", description="Control messages in.")
+    replies: str = Field("replies", description="Replies to control messages out.")
+    dead_letters: str = Field("dead-letters", description="Control messages that were refused out.")
+
+
+class AlertSettings(Section):
+    """When a match or a forecast becomes an alert, where the catalog does not say."""
+
+    enabled: bool = Field(True, description="Whether alerts are made at all.")
+    forecasts: bool = Field(True, description="Whether positive forecasts make alerts too.")
+    raise_events: int = Field(2, ge=1, description="Positive forecasts in a row before a forecast becomes an alert.")
+    clear_events: int = Field(5, ge=1, description="Events without one before that alert is over: the hysteresis.")
+    update_every_s: float = Field(300.0, ge=0, description="Least time between two updates of one alert.")
+    clear_ratio: float = Field(
+        0.5, ge=0, le=1, description="A forecast below this share of its threshold ends the alert at once."
+    )
+    close_after_s: float = Field(
+        600.0, gt=0, description="Alerts whose end nobody tells are over after so long without a further sign."
+    )
+    expire_after_s: float = Field(
+        21_600.0, gt=0, description="Alerts whose end would be told are over after so long a silence of the track."
+    )
+    pattern_link: str = Field(
+        "docs/catalog/{pattern}.md", description="Where an alert sends its reader; {pattern} stands for the name."
+    )
+
+
+class OnlineSettings(Section):
+    """Learning and scoring while the line runs."""
+
+    score: bool = Field(True, description="Compare forecasts with what really happened.")
+    score_share: int = Field(4, ge=1, description="Score the forecasts of one track in so many.")
+    score_window: int = Field(20_000, ge=100, description="How many forecasts the rolling scores look back on.")
+    publish_every_s: float = Field(30.0, gt=0, description="How often scores are published.")
+    degraded_drop: float = Field(
+        0.15, gt=0, le=1, description="A rolling MCC this far below the best one seen raises `model_degraded`."
+    )
+    train: bool = Field(False, description="Add to the counts and learn new models while the line runs.")
+    train_every_events: int = Field(1_000_000, ge=1, description="Learn anew after so many events.")
+    train_every_minutes: float = Field(60.0, gt=0, description="Learn anew after so many minutes.")
+
+
+class StreamSettings(Section):
+    """The live line: what comes in, what is looked for, and where it goes."""
+
+    source: Literal["kafka", "files"] = Field("kafka", description="Where events come from.")
+    directory: Path | None = Field(None, description="source: files: the folder in which files of lines arrive.")
+    control_directory: Path | None = Field(
+        None, description="Control messages as files of JSON lines that arrive here, where there is no Kafka."
+    )
+    feed: str = Field("kafka_json", description="The feed that the messages are of; see docs/feeds.md.")
+    domain: Literal["maritime", "fleet"] = Field("maritime", description="Whose rules clean the messages.")
+    patterns: tuple[str, ...] = Field((), description="Catalog files or built-in patterns; all of the domain if none.")
+    parameters: dict[str, str] = Field(
+        default_factory=dict, description="Values of parameters, as `trawling.max_speed_kn: 8`."
+    )
+    columns: dict[str, Literal["double", "long", "string", "boolean"]] = Field(
+        default_factory=dict, description="Further attributes that the messages carry, and their types."
+    )
+    attributes: tuple[str, ...] = Field(
+        (), description="Attributes to keep at hand although no condition reads them: for catalogs to come."
+    )
+    derive: bool = Field(True, description="Derive attributes from the position before; off when messages carry them.")
+    models: Path | None = Field(None, description="The model store; none means no forecasts.")
+    forecast: tuple[str, ...] = Field((), description="Patterns to forecast; all that have a model if none is named.")
+    emission: Literal["all", "positive", "changes"] = Field("changes", description="Which forecasts are told.")
+    checkpoint: Path = Field(Path("checkpoint"), description="Where Spark keeps offsets and state; keep it.")
+    output: Path | None = Field(None, description="Also write Parquet here: a folder for each kind of row.")
+    to_kafka: bool = Field(True, description="Write to the topics.")
+    console: bool = Field(False, description="Show matches and alerts on standard output.")
+    topics: TopicSettings = Field(default_factory=TopicSettings, description="The topics.")
+    starting_offsets: Literal["earliest", "latest"] = Field(
+        "latest", description="Where a line without a checkpoint begins to read."
+    )
+    most_events: int = Field(1_000_000, ge=1, description="Events that one micro-batch takes at most.")
+    trigger_s: float = Field(0.0, ge=0, description="Least time between micro-batches; 0 starts the next at once.")
+    buckets: int | None = Field(None, ge=1, description="Buckets of tracks; as many as cores when not given.")
+    out_of_order_s: float = Field(
+        10.0, ge=0, description="How long an event waits for earlier ones of its track, in event time."
+    )
+    same_time: Literal["drop", "keep"] = Field("drop", description="A second event of a track at one instant.")
+    rest_after_s: float = Field(900.0, gt=0, description="A track silent for so long is moved out of the way.")
+    forget_after_s: float = Field(86_400.0, gt=0, description="A track silent for so long is forgotten.")
+    metrics_port: int | None = Field(None, ge=0, le=65535, description="Serve metrics for Prometheus on this port.")
+    alerts: AlertSettings = Field(default_factory=AlertSettings, description="How alerts are made.")
+    online: OnlineSettings = Field(default_factory=OnlineSettings, description="Learning and scoring on the way.")
+
+
 class Settings(Section):
     """All that can be set."""
 
@@ -143,6 +241,7 @@ class Settings(Section):
     kafka: KafkaSettings = Field(default_factory=KafkaSettings, description="The Kafka broker.")
     forecasting: ForecastSettings = Field(default_factory=ForecastSettings, description="Models and forecasts.")
     training: TrainingSettings = Field(default_factory=TrainingSettings, description="Scheduled training.")
+    stream: StreamSettings = Field(default_factory=StreamSettings, description="The live line.")
 
 
 def read_settings(

@@ -36,18 +36,24 @@ def _section(name: str, field: FieldInfo) -> str:
     kind = field.annotation
     assert isinstance(kind, type), "a section is a class"
     assert issubclass(kind, Section), "settings are sections of keys"
-    rows = "".join(_row(name, key, inner) for key, inner in kind.model_fields.items())
-    return f"\n## {name}\n\n{field.description}\n\n| key | variable | default | meaning |\n|---|---|---|---|\n{rows}"
+    inner_sections = {key: inner for key, inner in kind.model_fields.items() if _is_section(inner)}
+    rows = "".join(_row(name, key, inner) for key, inner in kind.model_fields.items() if key not in inner_sections)
+    table = f"\n## {name}\n\n{field.description}\n\n| key | variable | default | meaning |\n|---|---|---|---|\n{rows}"
+    return table + "".join(_section(f"{name}.{key}", inner) for key, inner in inner_sections.items())
+
+
+def _is_section(field: FieldInfo) -> bool:
+    return isinstance(field.annotation, type) and issubclass(field.annotation, Section)
 
 
 def _row(section: str, key: str, field: FieldInfo) -> str:
-    variable = f"{ENVIRONMENT_PREFIX}{section}__{key}".upper()
+    variable = f"{ENVIRONMENT_PREFIX}{section}__{key}".replace(".", "__").upper()
     return f"| `{section}.{key}` | `{variable}` | {_default(field)} | {field.description} |\n"
 
 
 def _default(field: FieldInfo) -> str:
     default = field.get_default(call_default_factory=True)
-    if default is None or default == {}:
+    if default is None or default in ({}, ()):
         return "none"
     # the page must not depend on whose machine made it
     return f"`{default}`".replace(str(cache_home()), "~/.cache")

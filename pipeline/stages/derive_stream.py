@@ -27,7 +27,7 @@ def derive_stream(
 ) -> DataFrame:
     """`positions` with derived attributes, and a `late_reason` where a row came too late to have any."""
     keyed = positions.withColumns({"bucket": F.pmod(F.hash("track"), F.lit(buckets)), "status": status()})
-    schema = _with_previous_schema(keyed.schema)
+    schema = with_previous_schema(keyed.schema)
 
     def advance(key: tuple[Any, ...], batches: Iterable[pd.DataFrame], state: GroupState) -> Iterator[pd.DataFrame]:  # noqa: ARG001
         memory = decode_memory(state.get[0]) if state.exists else empty_memory()
@@ -42,7 +42,8 @@ def derive_stream(
     return derived.select(*positions.columns, *[name for name in derived.columns if name not in positions.columns])
 
 
-def _with_previous_schema(schema: T.StructType) -> T.StructType:
+def with_previous_schema(schema: T.StructType) -> T.StructType:
+    """`schema` with the columns that `meet` adds."""
     before = [
         T.StructField("previous_time", T.TimestampType()),
         *[

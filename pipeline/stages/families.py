@@ -62,7 +62,7 @@ class NearRows:
         """The event's columns, `feature` and `feature_distance_m`."""
         near = near_features(events, self.layer, self.radius_m, NEAR)
         distance = F.col(f"{NEAR}.distance_m").alias("feature_distance_m")
-        return near.select(*events.columns, self._name().alias("feature"), distance)
+        return near.select(*events.columns, self.name_of(F.col(NEAR)).alias("feature"), distance)
 
     def in_workers(self, patterns: Sequence[CompiledPattern]) -> NearLayer:
         """The same for workers that read events themselves."""
@@ -72,7 +72,7 @@ class NearRows:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Each feature's name, as `_name` makes it."""
+        """Each feature's name, as `name_of` makes it."""
         held = self.layer.index.table["name"].to_pylist()
         times = Counter(held)
         return tuple(
@@ -80,9 +80,9 @@ class NearRows:
             for number, name in enumerate(held)
         )
 
-    def _name(self) -> Column:
+    def name_of(self, feature: Column) -> Column:
         """The feature's name; with its number where several share one, so that each is an instance of its own."""
-        name, number = F.col(f"{NEAR}.name"), F.col(f"{NEAR}.number").cast("string")
+        name, number = feature["name"], feature["number"].cast("string")
         times = Counter(self.layer.index.table["name"].to_pylist())
         shared = [held for held, count in times.items() if held is not None and count > 1]
         numbered = F.concat_ws(" ", name, F.concat(F.lit("#"), number))

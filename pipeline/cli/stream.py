@@ -1,0 +1,59 @@
+"""`foresail stream`: the live line, from a settings file."""
+
+from pathlib import Path
+
+import click
+
+from pipeline.cli.options import output_options, settings_from, settings_options
+from pipeline.progress import open_progress, write_summary
+
+
+@click.command()
+@click.option("--once", is_flag=True, help="Read what is there, then end.")
+@click.option("--console", is_flag=True, help="Show matches and alerts on standard output.")
+@click.option("--partitions", type=int, default=4, show_default=True, help="Of the topic of positions, if it is made.")
+@click.option("--policy", "policies", multiple=True, metavar="KEY=VALUE", help="A choice of the cleaning; repeatable.")
+@click.option("--no-warm-up", is_flag=True, help="Start at once; the first micro-batches are slow then.")
+@settings_options
+@output_options
+def command(
+    once: bool,
+    console: bool,
+    partitions: int,
+    policies: tuple[str, ...],
+    no_warm_up: bool,
+    settings_file: Path | None,
+    master: str | None,
+    conf: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Recognise, forecast and alert on events as they come, until stopped (Ctrl-C)."""
+    from pipeline.session import start_spark
+    from pipeline.stages.policy import parse_policy
+    from pipeline.stream.job import Stream, prepare_topics, stop_on_signals
+
+    settings = settings_from(settings_file, master, conf)
+    if console:
+        settings = settings.model_copy(update={"stream": settings.stream.model_copy(update={"console": True})})
+    policy = parse_policy(policies)
+    progress = open_progress(quiet)
+    if settings.stream.source == "kafka":
+        prepare_topics(settings, partitions)
+    spark = start_spark(settings, "foresail stream", progress)
+    try:
+        stream = Stream(spark, settings, policy, progress)
+        stop_on_signals(stream)
+        if not no_warm_up:
+            stream.warm_up()
+        progress.say("running; Ctrl-C ends it after the micro-batch under way")
+        summary = stream.run(once)
+    finally:
+        spark.stop()
+    if as_json:
+        write_summary(summary)
+    else:
+        click.echo(
+            f"{summary['events']:,} events, {summary['matches']:,} matches, {summary['alerts']:,} alerts, "
+            f"{summary['late']:,} late, {summary['rejected']:,} rejected in {summary['batches']} micro-batches"
+        )

@@ -1,0 +1,22 @@
+"""Alerts of the live line: matches and forecasts with a severity, a life of their own and a reason in words."""
+
+from pipeline.stream.alerts.advance import ALERT, AlertMaker
+from pipeline.stream.alerts.degraded import Degradation, judge_models
+from pipeline.stream.alerts.groups import AlertState, decode_alerts, encode_alerts, fresh_alert_state
+from pipeline.stream.alerts.match_reasons import attributes_told
+from pipeline.stream.alerts.payloads import alert_payloads
+from pipeline.stream.alerts.rules import AlertRules
+
+__all__ = [
+    "ALERT",
+    "AlertMaker",
+    "AlertRules",
+    "AlertState",
+    "Degradation",
+    "alert_payloads",
+    "attributes_told",
+    "decode_alerts",
+    "encode_alerts",
+    "fresh_alert_state",
+    "judge_models",
+]

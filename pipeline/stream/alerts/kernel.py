@@ -1,0 +1,213 @@
+"""The life of alerts as one pass over observations: dwell, hysteresis, cool-down, updates at a calm pace, silence.
+
+Every decision depends on event time and on positions in the track alone, so that rows cut into other micro-batches
+make the same alerts.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import int64, njit, typeof
+from numpy.typing import NDArray
+
+from patterns.recognition.compilation import Kernel, ready
+
+HOLDS, BELOW, ENDS = 0, 1, 2
+"""What an observation says: it is so; it is no longer quite so; it is over."""
+IDLE, PENDING, OPEN = 0, 1, 2
+OPENED, UPDATED, CLOSED = 0, 1, 2
+OVER, CLEARED, SILENT = 0, 1, 2
+"""Why an alert was closed: its end was told; it stayed below; nothing more was heard."""
+NONE = -1
+LONG_AGO = -(2**62)
+FOREVER_US = 2**61
+
+compiled = njit(cache=True, error_model="numpy", _nrt=False)
+
+
+class Limits(NamedTuple):
+    """For each rule: spans in microseconds, and numbers of events."""
+
+    min_dwell: Any
+    cool_down: Any
+    hold: Any
+    """Silence of a group that holds, after which it is over."""
+    below: Any
+    """Silence of a group that is below, after which it is over."""
+    raise_events: Any
+    clear_events: Any
+    update_every: Any
+    sparse: Any
+    """1 where events without an observation were below."""
+
+
+class Machines(NamedTuple):
+    """For each group, where its alert stands."""
+
+    rule: NDArray[np.int64]
+    phase: NDArray[np.int64]
+    holding: NDArray[np.int64]
+    """Observations since it began."""
+    began: NDArray[np.int64]
+    named: NDArray[np.int64]
+    """The time that is part of the alert's id."""
+    last: NDArray[np.int64]
+    last_index: NDArray[np.int64]
+    below_since: NDArray[np.int64]
+    below_index: NDArray[np.int64]
+    told: NDArray[np.int64]
+    ended: NDArray[np.int64]
+    """Last time at which the alert before held."""
+    changes: NDArray[np.int64]
+    row: NDArray[np.int64]
+    """The observation of this batch that held last, or NONE."""
+
+
+class Observations(NamedTuple):
+    """In the order of time within each group."""
+
+    group: NDArray[np.int64]
+    says: NDArray[np.int64]
+    time: NDArray[np.int64]
+    index: NDArray[np.int64]
+    began: NDArray[np.int64]
+    named: NDArray[np.int64]
+
+
+class Told(NamedTuple):
+    """Room for the changes of alerts."""
+
+    group: NDArray[np.int64]
+    status: NDArray[np.int64]
+    time: NDArray[np.int64]
+    why: NDArray[np.int64]
+    row: NDArray[np.int64]
+    began: NDArray[np.int64]
+    named: NDArray[np.int64]
+    change: NDArray[np.int64]
+
+
+@compiled
+def write(told: Told, at: int, machines: Machines, g: int, status: int, time: int, why: int) -> int:
+    """Write a change of the alert of group `g`; the next free row."""
+    machines.changes[g] = 1 if status == OPENED else machines.changes[g] + 1
+    told.group[at] = g
+    told.status[at] = status
+    told.time[at] = time
+    told.why[at] = why
+    told.row[at] = machines.row[g]
+    told.began[at] = machines.began[g]
+    told.named[at] = machines.named[g]
+    told.change[at] = machines.changes[g]
+    machines.told[g] = time
+    return at + 1
+
+
+@compiled
+def finish(told: Told, at: int, machines: Machines, g: int, time: int, why: int) -> int:
+    """End what group `g` has begun; an alert that was never told ends in silence."""
+    if machines.phase[g] == OPEN:
+        at = write(told, at, machines, g, CLOSED, time, why)
+        machines.ended[g] = machines.last[g]
+    machines.phase[g] = IDLE
+    machines.below_index[g] = NONE
+    return at
+
+
+@compiled
+def lapse(limits: Limits, told: Told, at: int, machines: Machines, g: int, now: int) -> int:
+    """End group `g` where it has been silent for too long at `now`."""
+    if machines.phase[g] == IDLE:
+        return at
+    rule = machines.rule[g]
+    if machines.below_index[g] != NONE:
+        until = machines.below_since[g] + limits.below[rule]
+        return finish(told, at, machines, g, until, CLEARED) if now > until else at
+    until = machines.last[g] + limits.hold[rule]
+    return finish(told, at, machines, g, until, SILENT) if now > until else at
+
+
+@compiled
+def fall(limits: Limits, told: Told, at: int, machines: Machines, g: int, time: int, index: int) -> int:
+    """One more event below: too many in a row end the alert, the first one what was not yet an alert."""
+    if machines.phase[g] == PENDING:
+        return finish(told, at, machines, g, time, CLEARED)
+    if machines.phase[g] == OPEN:
+        if machines.below_index[g] == NONE:
+            machines.below_index[g] = index
+            machines.below_since[g] = time
+        if index - machines.below_index[g] + 1 >= limits.clear_events[machines.rule[g]]:
+            return finish(told, at, machines, g, time, CLEARED)
+    return at
+
+
+@compiled
+def bridge(limits: Limits, told: Told, at: int, machines: Machines, g: int, index: int) -> int:
+    """Before an event that holds: events of which nothing was told may have been below for too long."""
+    rule = machines.rule[g]
+    if machines.phase[g] != IDLE and limits.sparse[rule]:
+        missed = index - machines.last_index[g] - 1
+        if missed >= limits.clear_events[rule] or (missed > 0 and machines.phase[g] == PENDING):
+            at = finish(told, at, machines, g, machines.last[g], CLEARED)
+    elif machines.below_index[g] != NONE and index - machines.below_index[g] >= limits.clear_events[rule]:
+        at = finish(told, at, machines, g, machines.below_since[g], CLEARED)
+    machines.below_index[g] = NONE
+    return at
+
+
+@compiled
+def hold(limits: Limits, told: Told, at: int, machines: Machines, g: int, seen: Observations, row: int) -> int:
+    """One more observation that holds: open the alert once all conditions are met, or update it now and then."""
+    rule, time = machines.rule[g], seen.time[row]
+    if machines.phase[g] == IDLE:
+        machines.phase[g] = PENDING
+        machines.holding[g] = 0
+        machines.began[g] = seen.began[row]
+        machines.named[g] = seen.named[row]
+    machines.holding[g] += 1
+    machines.last[g] = time
+    machines.last_index[g] = seen.index[row]
+    machines.row[g] = row
+    if machines.phase[g] == PENDING:
+        lasted = time - machines.began[g] >= limits.min_dwell[rule]
+        cooled = time - machines.ended[g] >= limits.cool_down[rule]
+        if lasted and cooled and machines.holding[g] >= limits.raise_events[rule]:
+            machines.phase[g] = OPEN
+            return write(told, at, machines, g, OPENED, time, NONE)
+    elif time - machines.told[g] >= limits.update_every[rule]:
+        return write(told, at, machines, g, UPDATED, time, NONE)
+    return at
+
+
+@compiled
+def follow(limits: Limits, machines: Machines, seen: Observations, told: Told, now: int) -> int:
+    """Write what the observations and then the clock change, and leave each group as it is after them; how many."""
+    at = 0
+    for row in range(len(seen.group)):
+        g, time, index = seen.group[row], seen.time[row], seen.index[row]
+        at = lapse(limits, told, at, machines, g, time)
+        if seen.says[row] == HOLDS:
+            at = bridge(limits, told, at, machines, g, index)
+            at = hold(limits, told, at, machines, g, seen, row)
+        elif seen.says[row] == BELOW:
+            at = fall(limits, told, at, machines, g, time, index)
+        else:
+            at = finish(told, at, machines, g, time, OVER)
+    for g in range(len(machines.rule)):
+        at = lapse(limits, told, at, machines, g, now)
+    return at
+
+
+def _kind(table: type[Any]) -> Any:
+    return typeof(table(*(np.zeros(1, dtype=np.int64) for _ in table._fields)))
+
+
+@cache
+def alert_kernel() -> Kernel:
+    """`follow`, ready to be called."""
+    return ready(follow, (_kind(Limits), _kind(Machines), _kind(Observations), _kind(Told), int64))
+
+
+KERNELS: dict[str, Callable[[], Kernel]] = {"alerts": alert_kernel}

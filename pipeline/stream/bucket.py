@@ -1,0 +1,325 @@
+"""One bucket of tracks through one micro-batch: events in order, read by the line, timers looked at, all told.
+
+Pure but for the shelf of resting tracks: what comes in and the saved state decide what goes out, so that a micro-batch
+that is repeated after a crash says the same again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute
+from numpy.typing import NDArray
+
+from patterns.recognition.expiry import Clock
+from patterns.recognition.families import Near
+from pipeline.stages.found import Places, found_batch
+from pipeline.stream import findings
+from pipeline.stream.bucket_alerts import Alerting, BucketAlerts
+from pipeline.stream.configuration import Configuration
+from pipeline.stream.line import Finding, Line, LineState, Seen, track_array
+from pipeline.stream.line_spec import LineSpec, line_for
+from pipeline.stream.near import near_of
+from pipeline.stream.ordering import NEVER_SEEN, Ordered, due, in_order, without_late
+from pipeline.stream.outcomes import Outcomes, chosen
+from pipeline.stream.resting import CHUNKS, Adopting, KnownChunks, Shelf, fetch, forget, lay_down
+from pipeline.stream.saved import BucketClock, Saved, encode_states
+from pipeline.stream.training import counted_rows
+from pipeline.stream.words import packed, words_of
+
+SWEPT_AT_ONCE = 4
+"""Chunks of resting tracks that are looked at for forgotten ones in a micro-batch: a cycle takes some minutes."""
+
+
+@dataclass(frozen=True, slots=True)
+class BucketRules:
+    """How a bucket keeps time."""
+
+    out_of_order_us: int = 0
+    rest_after_us: int = 900_000_000
+    forget_after_us: int = 86_400_000_000
+    keep_same_time: bool = False
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a micro-batch amounted to, for the metrics."""
+
+    events: int = 0
+    late: int = 0
+    repeated: int = 0
+    rejected: int = 0
+    tracks: int = 0
+    waiting: int = 0
+    forgotten: int = 0
+    alerts: int = 0
+    matches: dict[str, int] = field(default_factory=dict)
+    forecasts: dict[str, int] = field(default_factory=dict)
+
+
+class Bucket:
+    """The tracks of one bucket; `advance` once, then `saved` is what to keep."""
+
+    def __init__(self, spec: LineSpec, rules: BucketRules, alerts: Alerting, saved: Saved | None, shelf: Shelf) -> None:
+        self.spec, self.rules = spec, rules
+        before = saved or _new(spec)
+        self.shelf = KnownChunks(shelf, before.chunks)
+        self._use(before.configuration)
+        self.clock = before.clock
+        self.waiting = before.waiting
+        self.tracks = before.tracks
+        self.state = self.adopt(before.states, before.configuration) if before.states else self.line.fresh(0)
+        self.features = [dict.fromkeys(names) for names in before.features] or [{} for _ in spec.families]
+        self.sweep = before.sweep
+        self.alerts = BucketAlerts(alerts, self.line, spec.emission, before.alerts)
+        self.outcomes = Outcomes(spec.score_share, before.pending, before.notes.get("positive", []))
+        self.tally = Tally()
+
+    def _use(self, configuration: Configuration) -> None:
+        self.configuration = configuration
+        self.line: Line = line_for(self.spec, configuration)
+        self.adopt = Adopting(configuration, self.line, lambda other: line_for(self.spec, other))
+
+    def reconfigure(self, configuration: Configuration) -> None:
+        """From now on `configuration` holds; tracks keep what they have gathered."""
+        before, held = self.line, self.configuration
+        try:
+            self._use(configuration)
+            if self.line is not before:
+                self.state = self.line.adopted(self.state, before)
+        except Exception:
+            self._use(held)
+            raise
+        self.alerts.use(self.line)
+
+    def advance(self, arrived: pd.DataFrame, now_us: int, flush: bool = False) -> list[pa.Table]:
+        """Read what has arrived at processing time `now_us`; the rows to be told. `flush` waits for nothing more."""
+        clock = self._tick(arrived, now_us)
+        reached = self._reached(clock, now_us)
+        watermark = reached if flush else reached - self.rules.out_of_order_us
+        until = np.iinfo(np.int64).max if flush else watermark
+        rows, self.waiting = due(arrived, self.waiting, until)
+        told: list[pa.Table] = []
+        touched = np.empty(0, dtype=np.int64)
+        if len(rows):
+            ordered = in_order(rows)
+            places = self._places(ordered.tracks)
+            last = self._last_times(places)
+            ordered, behind, staying = without_late(ordered, last, self.rules.keep_same_time)
+            told += self._late_rows(behind)
+            touched, more = self._read(ordered, places[staying])
+            told += more
+        told += self._expire(clock, watermark, touched)
+        self._settle(reached)
+        return told
+
+    def _tick(self, arrived: pd.DataFrame, now_us: int) -> BucketClock:
+        if not len(arrived):
+            return self.clock
+        return BucketClock(self.clock.now_us, max(self.clock.newest_us, int(arrived["time_us"].max())), now_us)
+
+    def _reached(self, clock: BucketClock, now_us: int) -> int:
+        """How far event time has come: to the newest event, and with the wall clock while nothing comes."""
+        silent_us = max(0, now_us - clock.heard_us) if clock.heard_us else 0
+        return clock.newest_us + silent_us
+
+    def _places(self, tracks: NDArray[np.object_]) -> NDArray[np.int64]:
+        """Where these tracks are among those at hand, resting ones fetched; -1 for new ones."""
+        places = pd.Index(self.tracks).get_indexer(pd.Index(tracks)) if len(self.tracks) else np.full(len(tracks), -1)
+        unknown = tracks[places < 0]
+        if len(unknown):
+            names, states = fetch(unknown, self.shelf, self.line, self.adopt)
+            if len(names):
+                self.tracks = np.concatenate([self.tracks, names])
+                self.state = self.line.joined([self.state, states])
+                places = pd.Index(self.tracks).get_indexer(pd.Index(tracks))
+        return np.asarray(places, dtype=np.int64)
+
+    def _last_times(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        last = np.full(len(places), NEVER_SEEN, dtype=np.int64)
+        known = places >= 0
+        last[known] = self.state.last_time[places[known]]
+        return last
+
+    def _read(self, ordered: Ordered, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[pa.Table]]:
+        """Have the line read the events; where their tracks are now, and what was found."""
+        if not len(ordered.rows):
+            return np.empty(0, dtype=np.int64), []
+        seen = self._seen(ordered)
+        state = self.line.rearranged(self.state, places)
+        found, after = self.line.advance(seen, state, self.clock.now_us)
+        self.tally.events += len(seen.times)
+        names = track_array(ordered.tracks, np.repeat(np.arange(len(ordered.tracks)), np.diff(ordered.first_of)))
+        arrived = ordered.rows["arrived_us"].to_numpy()
+        told: list[pa.Table] = []
+        where = _where(ordered.rows)
+        told += counted_rows(self.spec, self.line, seen, state) if self.spec.train else []
+        found = self._scored(found, ordered)
+        for finding in found:
+            rows, events = self._rows(finding, names, seen.times, arrived, where)
+            told += rows
+            self.alerts.note(rows, events, ordered.rows)
+        return self._keep(ordered.tracks, places, after), told
+
+    def _scored(self, found: list[Finding], ordered: Ordered) -> list[Finding]:
+        """Compare forecasts with what happened, then keep those that are to be told."""
+        if not self.spec.score_share or self.line.forecaster is None:
+            return found
+        models = self.line.forecaster.models
+        matches = next((f for f in found if f.matches is not None and f.group is None), None)
+        out = []
+        for finding in found:
+            if finding.forecasts is None:
+                out.append(finding)
+                continue
+            if finding.group is None:
+                self.outcomes.read(finding.forecasts, models, matches, ordered)
+            kept = chosen(finding.forecasts, self.spec.emission, ordered, self.outcomes.positive, finding.group)
+            out.append(replace(finding, forecasts=kept))
+        return out
+
+    def _keep(self, tracks: NDArray[np.object_], places: NDArray[np.int64], after: LineState) -> NDArray[np.int64]:
+        """Put the states after the events in place of those before; where the tracks are now."""
+        at_hand, new = len(self.tracks), places < 0
+        moved = places.copy()
+        moved[new] = at_hand + np.arange(int(new.sum()))
+        rows = np.arange(at_hand + int(new.sum()))
+        rows[moved] = at_hand + np.arange(len(tracks))
+        self.state = self.line.rearranged(self.line.joined([self.state, after]), rows)
+        self.tracks = np.concatenate([self.tracks, tracks[new]])
+        return moved
+
+    def _seen(self, ordered: Ordered) -> Seen:
+        rows = ordered.rows
+        words = words_of(rows, self.spec.conditions, self.line.conditions)
+        families, near = [], []
+        for n, family in enumerate(self.spec.families):
+            count = max(1, -(-len(family.conditions) // 64))
+            families.append(packed(rows, f"family_{n}", count))
+            near.append(self._near(n, rows, count))
+        return Seen(rows["time_us"].to_numpy(dtype=np.int64), ordered.first_of, words, tuple(families), tuple(near))
+
+    def _near(self, n: int, rows: pd.DataFrame, words: int) -> Near:
+        return near_of(rows[f"near_{n}"].to_numpy(dtype=object), words, self.features[n])
+
+    def _rows(
+        self,
+        finding: Finding,
+        names: pa.Array,
+        times: NDArray[np.int64],
+        arrived: NDArray[np.int64],
+        places: Places | None = None,
+    ) -> tuple[list[pa.Table], NDArray[np.int64]]:
+        """A finding as rows, and the event of each."""
+        features = list(self.features[finding.group]) if finding.group is not None else []
+        none: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        if finding.matches is not None:
+            if not len(finding.matches):
+                return [], none
+            events = finding.matches.event
+            at = None if places is None else places.at(events)
+            found = found_batch(finding.matches, finding.patterns, names, events, features, at)
+            rows = findings.match_rows(found, arrived[finding.matches.event])
+            return self._enabled(rows, finding.matches.event, self.tally.matches)
+        forecaster = self.line.forecaster if finding.group is None else self.line.groups[finding.group].forecaster
+        if finding.forecasts is None or not len(finding.forecasts) or forecaster is None:
+            return [], none
+        rows = findings.forecast_rows(finding.forecasts, forecaster.models, names, features, times, arrived)
+        return self._enabled(rows, finding.forecasts.event, self.tally.forecasts)
+
+    def _enabled(
+        self, rows: pa.Table, events: NDArray[np.int64], tally: dict[str, int]
+    ) -> tuple[list[pa.Table], NDArray[np.int64]]:
+        """The rows of patterns that are switched on, counted by pattern."""
+        if self.configuration.disabled:
+            off = pa.compute.is_in(rows.column("pattern"), pa.array(self.configuration.disabled, pa.string()))
+            on = ~off.to_numpy()
+            rows, events = rows.filter(pa.array(on)), events[on]
+        for counted in pa.compute.value_counts(rows.column("pattern").combine_chunks()).to_pylist():
+            tally[counted["values"]] = tally.get(counted["values"], 0) + counted["counts"]
+        return ([rows] if rows.num_rows else []), events
+
+    def _late_rows(self, behind: pd.DataFrame) -> list[pa.Table]:
+        if not len(behind):
+            return []
+        late = int((behind["reason"] == "late").sum())
+        self.tally.late += late
+        self.tally.repeated += len(behind) - late
+        inner = {"bucket", "kind", "payload", "now_us"}
+        words = ("word_", "family_", "near_")
+        shown = behind.drop(columns=[c for c in behind.columns if c in inner or c.startswith(words)])
+        time = pd.to_datetime(shown["time_us"], unit="us", utc=True)
+        records = shown.assign(time=time.map(lambda t: t.isoformat())).drop(columns=["time_us", "arrived_us"])
+        plain = records.astype(object).where(records.notna(), None)
+        rows = [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]
+        return [findings.told_rows(findings.LATE, rows)]
+
+    def _expire(self, clock: BucketClock, watermark: int, touched: NDArray[np.int64]) -> list[pa.Table]:
+        """Tell the episodes that ran out, up to what the watermark has passed."""
+        now = max(self.clock.now_us, watermark)
+        mask = np.zeros(len(self.tracks), dtype=np.bool_)
+        mask[touched] = True
+        told = []
+        for finding in self.line.overdue(self.state, Clock(self.clock.now_us, now), mask):
+            assert finding.matches is not None
+            names = pa.array(self.tracks, pa.string())
+            none = np.zeros(len(self.tracks), dtype=np.int64)
+            rows, _ = self._rows(finding, names, none, none)
+            told += rows
+            self.alerts.note(rows, None, pd.DataFrame())
+        self.clock = replace(clock, now_us=now)
+        alerts = self.alerts.advance(now)
+        self.tally.alerts += sum(rows.num_rows for rows in alerts)
+        return told + alerts
+
+    def _settle(self, now: int) -> None:
+        """Lay down tracks that rest, forget those that have rested too long."""
+        sweep = [(self.sweep + n) % CHUNKS for n in range(SWEPT_AT_ONCE)]
+        self.sweep = (self.sweep + SWEPT_AT_ONCE) % CHUNKS
+        for number in sweep:
+            before = now - self.rules.forget_after_us
+            self.tally.forgotten += forget(number, before, self.shelf, self.line, self.adopt)
+        idle = self.state.last_time < now - self.rules.rest_after_us
+        if idle.any():
+            self._lay_down(idle & ~self.line.waits(self.state, self.clock.now_us), now)
+        self.tally.tracks = len(self.tracks)
+        self.tally.waiting = 0 if self.waiting is None else len(self.waiting)
+
+    def _lay_down(self, resting: NDArray[np.bool_], now: int) -> None:
+        forgotten = resting & (self.state.last_time < now - self.rules.forget_after_us)
+        self.tally.forgotten += int(forgotten.sum())
+        resting = resting & ~forgotten
+        if resting.any():
+            rows = np.flatnonzero(resting)
+            lay_down(self.tracks[rows], self.line.rearranged(self.state, rows), self.shelf, self.line, self.adopt)
+        staying = np.flatnonzero(~(resting | forgotten))
+        self.tracks, self.state = self.tracks[staying], self.line.rearranged(self.state, staying)
+
+    def saved(self) -> Saved:
+        """What to keep until the next micro-batch."""
+        return Saved(
+            self.configuration,
+            self.clock,
+            self.tracks,
+            encode_states(self.line.joined([self.state])),
+            self.waiting,
+            tuple(tuple(names) for names in self.features),
+            tuple(sorted(self.shelf.numbers)),
+            self.sweep,
+            {"positive": sorted(self.outcomes.positive)},
+            self.outcomes.saved(),
+            self.alerts.encoded(),
+        )
+
+
+def _where(rows: pd.DataFrame) -> Places | None:
+    if "lon" not in rows.columns:
+        return None
+    return Places(rows["lon"].to_numpy(dtype=np.float64), rows["lat"].to_numpy(dtype=np.float64))
+
+
+def _new(spec: LineSpec) -> Saved:
+    features: Sequence[tuple[str, ...]] = [() for _ in spec.families]
+    return Saved(Configuration(), BucketClock(), np.empty(0, dtype=object), b"", features=tuple(features))

@@ -1,0 +1,124 @@
+"""Spark's side of a bucket: load, obey control messages, advance, save. Every decision is made by `bucket`."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+from pipeline.stream import findings
+from pipeline.stream.bucket import Bucket, BucketRules
+from pipeline.stream.bucket_alerts import Alerting
+from pipeline.stream.control import ControlMessage, Known, Refusal, changed, parse_control, tried
+from pipeline.stream.line_spec import LineSpec
+from pipeline.stream.saved import CHUNK_DDL, SAVED_DDL, Chunk, Saved, chunk_from_row, chunk_to_row, from_row, to_row
+
+EVENT, CONTROL, TICK, TOLD, LATE = 0, 1, 2, 3, 4
+"""What a row of the input is: an event, a control message, the wall clock, something to pass on, a late event."""
+PASSED_ON = {TOLD: findings.REJECTED, LATE: findings.LATE}
+
+
+class StoredChunks:
+    """The chunks of resting tracks in the state store."""
+
+    def __init__(self, chunks: Any) -> None:
+        self._chunks = chunks
+
+    def take(self, number: int) -> Chunk | None:
+        """The chunk of that number, if there is one."""
+        row = self._chunks.getValue((number,))
+        return None if row is None else chunk_from_row(tuple(row))
+
+    def put(self, number: int, chunk: Chunk | None) -> None:
+        """Keep a chunk, or drop it."""
+        if chunk is None:
+            self._chunks.removeKey((number,))
+        else:
+            self._chunks.updateValue((number,), chunk_to_row(chunk))
+
+
+class BucketProcessor(StatefulProcessor):
+    """A bucket in the state store: one value for the tracks at hand, a map of chunks for those at rest."""
+
+    def __init__(self, spec: LineSpec, rules: BucketRules, alerts: Alerting) -> None:
+        self._spec, self._rules, self._alerts = spec, rules, alerts
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        """Name what is kept."""
+        self._saved = handle.getValueState("bucket", SAVED_DDL)
+        self._chunks = StoredChunks(handle.getMapState("resting", "number int", CHUNK_DDL))
+
+    def handleInputRows(  # noqa: N802 - Spark's name
+        self,
+        key: Any,
+        rows: Iterator[pd.DataFrame],
+        timerValues: Any,  # noqa: ARG002, N803
+    ) -> Iterator[pd.DataFrame]:
+        """One micro-batch of one bucket."""
+        held = self._saved.get()
+        arrived = pd.concat(list(rows), ignore_index=True)
+        saved = None if held is None else from_row(held)
+        bucket, told = step(self._spec, self._rules, self._alerts, int(key[0]), arrived, saved, self._chunks)
+        self._saved.update(to_row(bucket.saved()))
+        yield findings.frame(told)
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+def step(
+    spec: LineSpec,
+    rules: BucketRules,
+    alerts: Alerting,
+    number: int,
+    arrived: pd.DataFrame,
+    saved: Saved | None,
+    chunks: Any,
+) -> tuple[Bucket, list[pa.Table]]:
+    """One micro-batch of the bucket `number`: the bucket after it, and all rows to be told."""
+    bucket = Bucket(spec, rules, alerts, saved, chunks)
+    kind = arrived["kind"].to_numpy()
+    messages = arrived[kind == CONTROL].sort_values("offset", kind="stable")
+    told, flush = _obey(bucket, spec, messages["payload"].tolist())
+    passed = [(what, arrived[kind == code]["payload"].tolist()) for code, what in PASSED_ON.items()]
+    told += [findings.told_rows(what, payloads) for what, payloads in passed if payloads]
+    bucket.tally.rejected = len(passed[0][1])
+    late = sum('"reason": "late"' in text for text in passed[1][1])
+    bucket.tally.late, bucket.tally.repeated = late, len(passed[1][1]) - late
+    now_us = int(arrived["now_us"].max())
+    told += bucket.advance(arrived[kind == EVENT], now_us, flush)
+    told.append(
+        findings.told_rows(
+            findings.STATS, [{"bucket": number, **asdict(bucket.tally), "outcomes": bucket.outcomes.tally}]
+        )
+    )
+    return bucket, told
+
+
+def _obey(bucket: Bucket, spec: LineSpec, texts: list[str]) -> tuple[list[pa.Table], bool]:
+    """Carry out control messages in the order in which they came; the replies, and whether to flush."""
+    replies: list[dict[str, Any]] = []
+    flush = False
+    for text in texts:
+        message = parse_control(text)
+        outcome = message if isinstance(message, Refusal) else _carry_out(bucket, spec, message)
+        if isinstance(outcome, Refusal):
+            replies.append({"id": outcome.id, "accepted": False, "reason": outcome.reason, "message": text})
+        else:
+            assert isinstance(message, ControlMessage)
+            flush = flush or bool(message.flush)
+            asked = message.model_dump(exclude_none=True)
+            holds = json.loads(bucket.configuration.to_text())
+            replies.append({"id": message.id, "accepted": True, "message": asked, "configuration": holds})
+    return ([findings.told_rows(findings.ACK, replies)] if replies else []), flush
+
+
+def _carry_out(bucket: Bucket, spec: LineSpec, message: ControlMessage) -> Refusal | None:
+    known = Known(tuple(p.name for p in bucket.line.patterns), tuple(spec.forecast))
+    after = changed(bucket.configuration, message, known)
+    if isinstance(after, Refusal):
+        return after
+    return tried(message, lambda: bucket.reconfigure(after))

@@ -1,0 +1,140 @@
+"""Forecasts compared with what really happens: kept until the match comes or their time is over, then counted.
+
+Only the forecasts of some tracks are followed (by a hash of the name), which is enough to see a model become worse.
+"""
+
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from models.forecasts import Forecasts
+from models.model import Emission, Model
+from patterns.recognition.rows import DETECTED, OPENED, UPDATED
+from pipeline.stream.line import Finding
+from pipeline.stream.ordering import Ordered
+
+_FAR = 1 << 40
+"""More events than a track ever has: keeps the keys of tracks apart."""
+COLUMNS = ("track", "pattern", "index", "until", "probability", "positive")
+
+
+class Outcomes:
+    """What is still open in a bucket, and the tally of what was settled in this micro-batch."""
+
+    def __init__(self, share: int, pending: pd.DataFrame | None, positive: Iterable[str] = ()) -> None:
+        self._share = share
+        self._pending = pending if pending is not None else pd.DataFrame({name: [] for name in COLUMNS})
+        self.tally: dict[str, dict[str, float]] = {}
+        self.positive = dict.fromkeys(positive, True)
+        """Tracks whose last forecast was positive, by model and feature."""
+
+    def saved(self) -> pd.DataFrame | None:
+        """What is still open."""
+        return self._pending if len(self._pending) else None
+
+    def read(self, forecasts: Forecasts, models: Sequence[Model], found: Finding | None, ordered: Ordered) -> None:
+        """Settle what the events decide, and keep the new forecasts."""
+        followed = np.array([zlib.crc32(track.encode()) % self._share == 0 for track in ordered.tracks])
+        slots = np.repeat(np.arange(len(ordered.tracks)), np.diff(ordered.first_of))
+        rows = np.flatnonzero(followed[slots[forecasts.event]]) if len(forecasts) else np.empty(0, dtype=np.int64)
+        ahead = np.array([model.settings.events_ahead for model in models], dtype=np.int64)
+        patterns = np.array([model.pattern for model in models], dtype=object)
+        fresh = pd.DataFrame(
+            {
+                "track": ordered.tracks[slots[forecasts.event[rows]]],
+                "pattern": patterns[forecasts.model[rows]],
+                "index": forecasts.index[rows],
+                "until": forecasts.index[rows] + ahead[forecasts.model[rows]],
+                "probability": forecasts.probability[rows],
+                "positive": forecasts.positive[rows].astype(np.bool_),
+            }
+        )
+        open_ones = pd.concat([self._pending, fresh], ignore_index=True) if len(self._pending) else fresh
+        if not len(open_ones):
+            return
+        last = fresh.groupby(["track", "pattern"])["index"].max()
+        self._settle(open_ones, _matches(found, ordered, followed, slots), last)
+
+    def _settle(self, open_ones: pd.DataFrame, matches: pd.DataFrame, last: "pd.Series[Any]") -> None:
+        keys = open_ones["track"] + "\x1f" + open_ones["pattern"]
+        codes, names = pd.factorize(keys)
+        number = pd.Series(np.arange(len(names)), index=names)
+        mine = number.reindex(matches["track"] + "\x1f" + matches["pattern"]).to_numpy()
+        known = ~np.isnan(mine)
+        at = np.sort(mine[known].astype(np.int64) * _FAR + matches["index"].to_numpy()[known])
+        here = codes * _FAR + open_ones["index"].to_numpy()
+        place = np.searchsorted(at, here, side="right")
+        following = np.append(at, np.iinfo(np.int64).max)[place]
+        happened = following <= codes * _FAR + open_ones["until"].to_numpy()
+        reached = last.reindex(pd.MultiIndex.from_frame(open_ones[["track", "pattern"]])).fillna(-1).to_numpy()
+        settled = happened | (reached >= open_ones["until"].to_numpy())
+        for pattern, some in open_ones[settled].assign(happened=happened[settled]).groupby("pattern"):
+            self._count(str(pattern), some)
+        self._pending = open_ones[~settled].reset_index(drop=True)
+
+    def _count(self, pattern: str, some: pd.DataFrame) -> None:
+        positive, happened = some["positive"].to_numpy(bool), some["happened"].to_numpy(bool)
+        counts = {
+            "tp": float((positive & happened).sum()),
+            "fp": float((positive & ~happened).sum()),
+            "fn": float((~positive & happened).sum()),
+            "tn": float((~positive & ~happened).sum()),
+            "squares": float(((some["probability"].to_numpy(float) - happened) ** 2).sum()),
+        }
+        held = self.tally.setdefault(pattern, dict.fromkeys(counts, 0.0))
+        for name, value in counts.items():
+            held[name] += value
+
+
+def _matches(
+    found: Finding | None, ordered: Ordered, followed: NDArray[np.bool_], slots: NDArray[np.int64]
+) -> pd.DataFrame:
+    if found is None or found.matches is None or not len(found.matches):
+        return pd.DataFrame({"track": [], "pattern": [], "index": []}, dtype=object)
+    matches = found.matches
+    rows = np.flatnonzero(np.isin(matches.status, (DETECTED, OPENED, UPDATED)) & followed[slots[matches.event]])
+    names = np.array([pattern.name for pattern in found.patterns], dtype=object)
+    return pd.DataFrame(
+        {
+            "track": ordered.tracks[slots[matches.event[rows]]],
+            "pattern": names[matches.pattern[rows]],
+            "index": matches.index[rows],
+        }
+    )
+
+
+def chosen(
+    forecasts: Forecasts, emission: Emission, ordered: Ordered, before: dict[str, bool], group: int | None
+) -> Forecasts:
+    """The forecasts that are to be told: all, the positive ones, or those where positive begins or ends.
+
+    `before` holds, for those tracks whose last forecast was positive, that it was; it is brought up to date.
+    """
+    if emission == "all" or not len(forecasts):
+        return forecasts
+    positive = forecasts.positive.astype(np.bool_)
+    if emission == "positive":
+        return _taken(forecasts, np.flatnonzero(positive))
+    slots = np.searchsorted(ordered.first_of, forecasts.event, side="right") - 1
+    order = np.lexsort((forecasts.event, forecasts.feature, forecasts.model, slots))
+    kinds = np.stack([slots[order], forecasts.model[order], forecasts.feature[order]], axis=1)
+    first = np.r_[True, (kinds[1:] != kinds[:-1]).any(axis=1)]
+    last = np.r_[first[1:], True]
+    previous = np.r_[False, positive[order][:-1]]
+    names = [f"{group}\x1f{ordered.tracks[slot]}\x1f{model}\x1f{feature}" for slot, model, feature in kinds[first]]
+    previous[first] = [before.get(name, False) for name in names]
+    for name, held in zip(names, positive[order][last], strict=True):
+        if held:
+            before[name] = True
+        else:
+            before.pop(name, None)
+    return _taken(forecasts, np.sort(order[previous != positive[order]]))
+
+
+def _taken(forecasts: Forecasts, rows: NDArray[np.int64]) -> Forecasts:
+    return replace(forecasts, **{name: getattr(forecasts, name)[rows] for name in Forecasts.__dataclass_fields__})

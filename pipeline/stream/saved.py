@@ -1,0 +1,135 @@
+"""What is kept of a bucket between micro-batches, and its form in Spark's state store."""
+
+import io
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from pipeline.stream.codec import decode, encode
+from pipeline.stream.configuration import Configuration, configuration_from
+from pipeline.stream.line import LineState
+
+SAVED_DDL = "about string, tracks binary, waiting binary, pending binary, alerts binary"
+CHUNK_DDL = "about string, tracks binary"
+
+
+@dataclass(frozen=True, slots=True)
+class BucketClock:
+    """Event time as the bucket knows it, and when it last heard of anything."""
+
+    now_us: int = 0
+    """Every timer up to here has fired."""
+    newest_us: int = 0
+    heard_us: int = 0
+    """Processing time of the last micro-batch that had events."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Saved:
+    """A bucket at rest: its configuration, its clock, the tracks at hand, and the events that wait."""
+
+    configuration: Configuration
+    clock: BucketClock
+    tracks: NDArray[np.object_]
+    states: bytes
+    """`LineState` of the tracks, encoded."""
+    waiting: pd.DataFrame | None = None
+    features: tuple[tuple[str, ...], ...] = ()
+    """For each family group the names of the features that were met, in the order of their numbers."""
+    chunks: tuple[int, ...] = ()
+    """Which chunks of resting tracks there are."""
+    sweep: int = 0
+    """Which chunk of resting tracks is looked at next."""
+    notes: dict[str, Any] = field(default_factory=dict)
+    """What scores remember."""
+    pending: pd.DataFrame | None = None
+    """Forecasts whose outcome is not known yet."""
+    alerts: bytes = b""
+    """What alerts remember, encoded."""
+
+
+def to_row(saved: Saved) -> tuple[str, bytes, bytes, bytes, bytes]:
+    """`saved` as a row of the state store."""
+    about = {
+        "configuration": saved.configuration.to_text(),
+        "clock": [saved.clock.now_us, saved.clock.newest_us, saved.clock.heard_us],
+        "tracks": list(saved.tracks),
+        "features": saved.features,
+        "chunks": saved.chunks,
+        "sweep": saved.sweep,
+        "notes": saved.notes,
+    }
+    return json.dumps(about), saved.states, _frame_bytes(saved.waiting), _frame_bytes(saved.pending), saved.alerts
+
+
+def from_row(row: tuple[Any, ...]) -> Saved:
+    """What `to_row` made a row of."""
+    about = json.loads(row[0])
+    return Saved(
+        configuration=configuration_from(about["configuration"]),
+        clock=BucketClock(*about["clock"]),
+        tracks=np.array(about["tracks"], dtype=object),
+        states=bytes(row[1]),
+        waiting=_frame(bytes(row[2])),
+        features=tuple(map(tuple, about["features"])),
+        chunks=tuple(about["chunks"]),
+        sweep=about["sweep"],
+        notes=about["notes"],
+        pending=_frame(bytes(row[3])),
+        alerts=bytes(row[4]),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chunk:
+    """Tracks at rest, under the configuration in which they were last read."""
+
+    configuration: Configuration
+    tracks: NDArray[np.object_]
+    states: bytes
+
+
+def chunk_to_row(chunk: Chunk) -> tuple[str, bytes]:
+    """`chunk` as a row of the state store."""
+    about = {"configuration": chunk.configuration.to_text(), "tracks": list(chunk.tracks)}
+    return json.dumps(about), chunk.states
+
+
+def chunk_from_row(row: tuple[Any, ...]) -> Chunk:
+    """What `chunk_to_row` made a row of."""
+    about = json.loads(row[0])
+    return Chunk(configuration_from(about["configuration"]), np.array(about["tracks"], dtype=object), bytes(row[1]))
+
+
+def encode_states(state: LineState) -> bytes:
+    """The state of tracks as bytes."""
+    return encode(state)
+
+
+def decode_states(stored: bytes, template: LineState) -> LineState:
+    """The state of tracks that `encode_states` wrote; `template` is that of no tracks."""
+    state: LineState = decode(stored, template)
+    return state
+
+
+def _frame_bytes(frame: pd.DataFrame | None) -> bytes:
+    if frame is None or not len(frame):
+        return b""
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def _frame(stored: bytes) -> pd.DataFrame | None:
+    if not stored:
+        return None
+    with pa.ipc.open_stream(io.BytesIO(stored)) as reader:
+        frame: pd.DataFrame = reader.read_all().to_pandas()
+    return frame

@@ -1,0 +1,129 @@
+"""Where the live line reads: messages from Kafka or from files that arrive, cleaned, and control messages."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from pipeline.errors import InputError
+from pipeline.settings import Settings, StreamSettings
+from pipeline.sources.feed import Cells, Feed
+from pipeline.sources.feeds import find_feed
+from pipeline.sources.fields import number, text_of, truth, whole
+from pipeline.sources.lines import stream_lines
+from pipeline.sources.reading import parse_lines
+from pipeline.stages.clean import clean
+from pipeline.stages.policy import Policy
+
+LONGEST_SHOWN = 100_000
+"""So many characters of a rejected message are passed on: a topic takes a megabyte. The rest is where it was."""
+CANONICAL = "kafka_json"
+ALWAYS = ("track", "mmsi", "time", "lon", "lat")
+COMPLETED_BY = {"vessel_type": ("ship_type",), "speed_kn": ("speed_kmh",), "speed_kmh": ("speed_kn",)}
+"""What cleaning makes a column of when the message does not have it."""
+END_OF_TIME = datetime(9000, 1, 1, tzinfo=UTC)
+
+
+def _truth(cell: Column) -> Column:
+    return truth(cell.cast("string"))
+
+
+READERS = {"double": number, "long": whole, "string": text_of, "boolean": _truth}
+
+
+def read_messages(
+    spark: SparkSession, settings: Settings, policy: Policy, carried: set[str] | None = None
+) -> DataFrame:
+    """Cleaned messages as they come, with `arrived` and, where one is no position, a `reason`.
+
+    With `carried`, only these columns are sure to be read: parsing JSON is the largest part of a line's work.
+    """
+    stream = settings.stream
+    feed = with_columns(find_feed(stream.feed), stream, carried)
+    lines = _topic_lines(spark, settings) if stream.source == "kafka" else _file_lines(spark, stream)
+    # the clock of a query that runs for months cannot be a constant of its plan
+    judged = clean(
+        parse_lines(lines, feed), policy.model_copy(update={"latest": END_OF_TIME}), stream.domain, END_OF_TIME
+    )
+    ahead = F.col("time") > F.lit(policy.latest) if policy.latest else F.col("time") > _tomorrow()
+    return judged.withColumn("reason", F.coalesce("reason", F.when(ahead, "future_time")))
+
+
+def _tomorrow() -> Column:
+    return F.current_timestamp() + F.expr("INTERVAL 1 DAY")
+
+
+def with_columns(feed: Feed, stream: StreamSettings, carried: set[str] | None = None) -> Feed:
+    """`feed` with the further columns that the settings name, and with the time of arrival."""
+    further = stream.columns
+    fields = feed.json_schema + "".join(f", {name} string" for name in further) if feed.json_schema else ""
+    kept = _fields(fields, carried) if carried is not None and feed.name == CANONICAL else None
+
+    def columns(cells: Cells) -> dict[str, Column]:
+        def known(*names: str) -> Column:
+            there = [name for name in names if kept is None or name in kept]
+            return cells(*there) if there else F.lit(None).cast("string")
+
+        own = feed.columns(known)
+        return {
+            **own,
+            **{name: READERS[kind](known(name)) for name, kind in further.items()},
+            "arrived": F.col("arrived"),
+        }
+
+    schema = fields if kept is None else ", ".join(f"{name} string" for name in kept)
+    return replace(feed, columns=columns, json_schema=schema)
+
+
+def _fields(schema: str, carried: set[str]) -> list[str]:
+    """The fields of canonical JSON that must be parsed for the columns that are carried."""
+    wanted = {*carried, *ALWAYS, *(other for name in carried for other in COMPLETED_BY.get(name, ()))}
+    return [field.split()[0] for field in schema.split(", ") if field.split()[0] in wanted]
+
+
+def read_control(spark: SparkSession, settings: Settings) -> DataFrame | None:
+    """Control messages as they come: `payload` and `offset`; None where nobody can send any."""
+    stream = settings.stream
+    if stream.source == "kafka":
+        reader = spark.readStream.format("kafka").options(**_kafka(settings, stream.topics.control))
+        records = reader.option("startingOffsets", "earliest").load()
+        return records.select(F.col("value").cast("string").alias("payload"), F.col("offset"))
+    if stream.control_directory is None:
+        return None
+    stream.control_directory.mkdir(parents=True, exist_ok=True)
+    text = spark.readStream.text(str(stream.control_directory))
+    return text.select(F.col("value").alias("payload"), F.lit(0).cast("long").alias("offset"))
+
+
+def _topic_lines(spark: SparkSession, settings: Settings) -> DataFrame:
+    stream = settings.stream
+    reader = spark.readStream.format("kafka").options(**_kafka(settings, stream.topics.positions))
+    records = reader.options(
+        startingOffsets=stream.starting_offsets, maxOffsetsPerTrigger=str(stream.most_events)
+    ).load()
+    text = F.col("value").cast("string")
+    valid = F.is_valid_utf8(text)
+    return records.select(
+        F.when(valid, text).otherwise(F.decode("value", "ISO-8859-1")).alias("raw"),
+        F.concat(F.lit("kafka:"), "topic", F.lit("/"), "partition").alias("source"),
+        F.col("offset").alias("line"),
+        (~valid).alias("recoded"),
+        F.unix_micros("timestamp").alias("arrived"),
+    )
+
+
+def _file_lines(spark: SparkSession, stream: StreamSettings) -> DataFrame:
+    if stream.directory is None:
+        msg = "stream.directory: is not set, but stream.source is files. Name the folder in which files arrive."
+        raise InputError(msg)
+    stream.directory.mkdir(parents=True, exist_ok=True)
+    return stream_lines(spark, str(stream.directory)).withColumn("arrived", F.unix_micros(F.current_timestamp()))
+
+
+def _kafka(settings: Settings, topic: str) -> dict[str, str]:
+    servers = settings.kafka.bootstrap_servers
+    if not servers:
+        msg = "kafka.bootstrap_servers: is not set. Name the broker, or set stream.source to files."
+        raise InputError(msg)
+    return {"kafka.bootstrap.servers": servers, "subscribe": topic, "failOnDataLoss": "true"}

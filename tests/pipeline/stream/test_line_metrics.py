@@ -1,0 +1,53 @@
+import urllib.request
+from typing import Any
+
+from rich.console import Console
+
+from pipeline.stream.line_metrics import Metrics, serve
+from pipeline.stream.live_table import live_table
+
+
+def stats(**values: Any) -> dict[str, Any]:
+    none = dict.fromkeys(("events", "late", "repeated", "rejected", "forgotten", "alerts", "tracks", "waiting"), 0)
+    return {**none, "matches": {}, "forecasts": {}, **values}
+
+
+def filled() -> Metrics:
+    metrics = Metrics()
+    metrics.hear_stats(3, [stats(events=10, tracks=4, matches={"stays": 2}), stats(events=5, late=1, tracks=3)])
+    metrics.hear_replies([{"accepted": True}, {"accepted": False}])
+    metrics.hear_score("stays", {"f1": 0.5})
+    metrics.hear_progress(
+        {
+            "durationMs": {"triggerExecution": 1500},
+            "inputRowsPerSecond": 100.0,
+            "processedRowsPerSecond": 90.0,
+            "stateOperators": [{"memoryUsedBytes": 2_000_000, "numRowsTotal": 2}],
+            "sources": [{"endOffset": {"t": {"0": 5, "1": 6}}, "metrics": {"avgOffsetsBehindLatest": "2.5"}}],
+        }
+    )
+    return metrics
+
+
+def test_the_figures_of_all_buckets_are_served_for_prometheus() -> None:
+    server = serve(filled(), 0)
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{server.server_address[1]}/metrics", timeout=5) as answer:
+            text = answer.read().decode()
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert "# TYPE foresail_events_total counter\nforesail_events_total 15\n" in text
+    assert 'foresail_matches_total{pattern="stays"} 2' in text
+    assert 'foresail_score{pattern="stays",measure="f1"} 0.5' in text
+    assert 'foresail_control_messages_total{accepted="false"} 1' in text
+    assert "foresail_lag_messages 5\n" in text
+
+
+def test_the_live_table_shows_what_a_watcher_asks_for() -> None:
+    console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
+    console.print(live_table(filled(), 3725))
+    shown = console.export_text()
+    assert "running for 1:02:05" in shown
+    assert "F1 0.50" in shown
+    assert "2 matches" in shown
