@@ -6,7 +6,7 @@ STAMPS := .venv/.stamps
 FORESAIL := .venv/bin/foresail
 
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint unit soak docs lock clean
+.PHONY: help setup demo airflow test lint unit soak docs lock clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 12
@@ -32,6 +32,9 @@ $(STAMPS)/kernels: $(STAMPS)/packages $(wildcard patterns/recognition/*.py model
 
 demo: setup ## the main job on simulated data, with embedded defaults
 	@$(FORESAIL) demo
+
+airflow: setup ## a local Airflow with the schedules, on loopback, on simulated data
+	@.venv/bin/python -m pipeline.local_airflow
 
 test: setup lint unit ## lint, then all tests
 

@@ -10,6 +10,7 @@ simulated (`bench.batch_data`). Results of all parts are kept in bench/results/b
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -101,13 +102,14 @@ def measure(case: Case) -> dict[str, Any]:
     request = _request(case, folder, Path(tempfile.mkdtemp(prefix="foresail-bench-")))
     result: dict[str, Any] = {}
     for _ in range(2):
-        began = time.perf_counter()
+        began, used = time.perf_counter(), cpu_seconds()
         if case.scheme == "noop":
             _noop(spark, request, folder, case)
         else:
             summary = run_recognise(spark, request, SILENT)
             result = {key: summary[key] for key in ("events", "matches", "seconds_by_step", "spark_stages")}
         result["seconds"] = round(time.perf_counter() - began, 3)
+        result["cpu_seconds"] = round(cpu_seconds() - used, 2)
     result["worker_peak_mb"] = worker_peak_mb()
     shutil.rmtree(request.out, ignore_errors=True)
     spark.stop()
@@ -138,6 +140,25 @@ def _noop(spark: Any, request: RecogniseRequest, folder: Path, case: Case) -> No
     spark.read.parquet(str(folder)).select(*dict.fromkeys(columns)).write.format("noop").mode("overwrite").save()
 
 
+def cpu_seconds() -> float:
+    """Processor time that this process and all below it have used: what a busy machine does not distort."""
+    parents, used = {}, {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parents[int(stat.parent.name)] = int(fields[1])
+        used[int(stat.parent.name)] = sum(map(int, fields[11:15]))
+    total = 0
+    for process in parents:
+        above = process
+        while above in parents and above != os.getpid():
+            above = parents[above]
+        total += used[process] if above == os.getpid() else 0
+    return total / os.sysconf("SC_CLK_TCK")
+
+
 def worker_peak_mb() -> int:
     """The most memory that a Python worker of this process has held."""
     peak = 0
@@ -154,8 +175,6 @@ def worker_peak_mb() -> int:
 
 
 def _mark() -> str:
-    import os  # noqa: PLC0415
-
     return os.environ.get("BENCH_MARK", "")
 
 
@@ -170,16 +189,17 @@ def run(part: str, millions: float) -> None:
             raise SystemExit(done.stderr[-3000:])
         rows.append(asdict(case) | json.loads(done.stdout.splitlines()[-1]))
         print(rows[-1], flush=True)
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    known = _known()
-    known[f"{part}-{millions:g}M"] = rows
-    (RESULTS / "batch.json").write_text(json.dumps(known, indent=1) + "\n")
+        keep(f"{part}-{millions:g}M", rows)
     print(table(rows))
 
 
-def _environment(mark: str) -> dict[str, str]:
-    import os  # noqa: PLC0415
+def keep(name: str, rows: list[dict[str, Any]]) -> None:
+    """Put the results of a part, as far as there are any, beside those of the others."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    (RESULTS / "batch.json").write_text(json.dumps(_known() | {name: rows}, indent=1) + "\n")
 
+
+def _environment(mark: str) -> dict[str, str]:
     return {**os.environ, "BENCH_MARK": mark}
 
 

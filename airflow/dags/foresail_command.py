@@ -7,15 +7,15 @@ from typing import Any
 from airflow.providers.standard.operators.bash import BashOperator
 from airflow.sdk import Param
 
-HOME = os.environ.get("FORESAIL_HOME", "/srv/foresail")
+HOME = os.environ.get("AIRFLOW_FORESAIL_HOME", "/srv/foresail")
 """Where feeds, events, models and matches lie unless a run's parameters say otherwise."""
-COMMAND = os.environ.get("FORESAIL_COMMAND", "foresail")
+COMMAND = os.environ.get("AIRFLOW_FORESAIL_COMMAND", "foresail")
 SPARK_POOL = "foresail_spark"
 """Slots for commands that start Spark: create it with as many as the machine bears."""
 
 DEFAULTS = {
     "owner": "foresail",
-    "retries": 2,
+    "retries": int(os.environ.get("AIRFLOW_FORESAIL_RETRIES", "2")),
     "retry_delay": timedelta(minutes=2),
     "retry_exponential_backoff": True,
     "execution_timeout": timedelta(hours=2),

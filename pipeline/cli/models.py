@@ -78,7 +78,8 @@ def show(pattern: str, version: str, place: str, as_json: bool) -> None:
     for name, value in _facts(store, pattern, model.version).items():
         table.add_row(name, _scores(value, tuple(value)) if name == "scores" else _text(value))
     table.add_row("pattern", model.header.spec.pattern.text)
-    table.add_row("features", ", ".join(name for name, _ in header["spec"]["features"]) or "none")
+    features = (f"{name}: {text}" for name, text in model.header.identity.features)
+    table.add_row("features", "\n".join(features) or "none")
     table.add_row("learned with", ", ".join(f"{key} {value}" for key, value in header["settings"]["learn"].items()))
     for note in model.header.notes:
         table.add_row("note", note)

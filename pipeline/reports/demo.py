@@ -141,8 +141,8 @@ def _found(read: Recognition, scores: "tuple[PatternScore, ...]") -> Markup:
 def _foretold(result: "DemoResult", read: Recognition, models: Mapping[str, Model], warnings: Warnings) -> Markup:
     said = (
         f"The models saw the events until {moment(result.learned_until)} UTC. These are their warnings after that: a "
-        "warning begins where the chance of a match within the next events reaches a threshold chosen in training, and "
-        "is right if the match then comes within them."
+        "warning begins where the chance of a match within the next events reaches a threshold chosen in training, "
+        "and is right if the match comes within just these events."
     )
     return joined(
         (

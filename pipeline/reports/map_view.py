@@ -208,13 +208,3 @@ def _mark(mark: Mark) -> dict[str, Any]:
         "ref": mark.ref,
         "weight": None if mark.weight is None else round(mark.weight, 3),
     }
-
-
-def joined_views(views: Sequence[MapView]) -> MapView:
-    """Several views in one: the layers and tracks of the first that has them, the marks of all."""
-    return MapView(
-        next((view.layers for view in views if view.layers), ()),
-        next((view.tracks for view in views if view.tracks), ()),
-        tuple(group for view in views for group in view.groups),
-        tuple(dict.fromkeys(text for view in views for text in view.left_out)),
-    )

@@ -1,11 +1,15 @@
-"""Forecasts as warnings: positive forecasts in a row are one warning, and the matches say what came of it."""
+"""Forecasts as warnings: positive forecasts close to each other are one warning, and the matches say what came of it.
+
+A warning ends when its model has been quiet for as many events as it looks ahead; it is right when the match comes
+within the reach of its very first forecast.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from pathlib import Path
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
@@ -17,7 +21,7 @@ OF_ONE_THING = ("pattern", "instance", "track")
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """The first of positive forecasts in a row: where and when, how likely, and in how many events the match came."""
+    """The first forecast of a warning: where and when, how likely, and in how many events the match came."""
 
     pattern: str
     instance: str | None
@@ -56,7 +60,7 @@ def read_warnings(
     """The warnings from `since` on; `within` says for each pattern how many events ahead its model looks."""
     rows = spark.read.parquet(str(forecasts)) if forecasts.is_dir() else spark.read.json(str(forecasts))
     positive = rows.where(F.col("positive") & (F.col("time") >= F.lit(since)) & F.col("pattern").isin(list(within)))
-    first = _first_of_runs(positive).persist()
+    first = _beginnings(positive, within).persist()
     try:
         total = first.count()
         chosen = first.orderBy("forecast_id").limit(MOST_WARNINGS)
@@ -67,16 +71,20 @@ def read_warnings(
     return Warnings(tuple(Warned(**{name: row[name] for name in named}) for row in told), total)
 
 
-def _first_of_runs(positive: DataFrame) -> DataFrame:
-    """The positive forecasts whose event follows no other: where a warning begins."""
-    in_order = Window.partitionBy(*OF_ONE_THING).orderBy("index")
-    before = F.lag("index").over(in_order)
-    return positive.withColumn("_before", before).where("_before IS NULL OR index > _before + 1").drop("_before")
+def _beginnings(positive: DataFrame, within: Mapping[str, int]) -> DataFrame:
+    """The positive forecasts before which all was quiet."""
+    before = F.lag("index").over(Window.partitionBy(*OF_ONE_THING).orderBy("index"))
+    quiet = before.isNull() | (F.col("index") > before + _reach(within, F.col("pattern")))
+    return positive.withColumn("_begins", quiet).where("_begins").drop("_begins")
+
+
+def _reach(within: Mapping[str, int], pattern: Column) -> Column:
+    return F.create_map(*(F.lit(held) for pair in within.items() for held in pair))[pattern]
 
 
 def _with_outcome(warned: DataFrame, matches: DataFrame, within: Mapping[str, int]) -> DataFrame:
     """`warned` with the number of events to the first detection within reach."""
-    reach = F.create_map(*(F.lit(held) for pair in within.items() for held in pair))[F.col("w.pattern")]
+    reach = _reach(within, F.col("w.pattern"))
     found = matches.select(*OF_ONE_THING, F.col("index").alias("_at")).distinct()
     same = [F.col(f"w.{name}").eqNullSafe(F.col(f"m.{name}")) for name in OF_ONE_THING]
     ahead = F.col("m._at") - F.col("w.index")

@@ -31,10 +31,13 @@ def span(seconds: float) -> str:
     whole = round(seconds)
     if whole < MINUTE:
         return f"{whole} s"
-    if whole < HOUR:
-        return f"{whole // MINUTE} min" + (f" {whole % MINUTE:02} s" if whole < 5 * MINUTE and whole % MINUTE else "")
+    if whole < 5 * MINUTE and whole % MINUTE:
+        return f"{whole // MINUTE} min {whole % MINUTE:02} s"
+    minutes = round(whole / MINUTE)
+    if minutes < 60:
+        return f"{minutes} min"
     if whole < DAY:
-        return f"{whole // HOUR} h {whole % HOUR // MINUTE:02} min"
+        return f"{minutes // 60} h {minutes % 60:02} min"
     return f"{whole // DAY} d {whole % DAY // HOUR:02} h"
 
 

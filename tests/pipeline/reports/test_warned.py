@@ -1,4 +1,4 @@
-"""Positive forecasts in a row are one warning, and it is right when the match comes within its reach."""
+"""Positive forecasts close to each other are one warning, right when the match comes within reach of the first."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from pipeline.reports.warned import Warned, Warnings, read_warnings
+from pipeline.reports.warned import Warnings, read_warnings
 
 pytestmark = pytest.mark.spark
 
@@ -22,17 +22,16 @@ MATCHES = (
 
 @pytest.fixture
 def warnings(spark: SparkSession, tmp_path: Path) -> Warnings:
-    told = [
-        ("entry", "Brest", "a", index, index not in (4, 20))
-        for index in (2, 3, 4, 5, 6, 20, 30)
-    ] + [("drift", None, "a", 3, True), ("drift", None, "b", 3, True)]  # fmt: skip
+    entries = [(index, index != 20) for index in (2, 3, 5, 6, 12, 20, 30)]
+    told = [("entry", "Brest", "a", index, positive) for index, positive in entries]
+    told += [("drift", None, "a", 3, True), ("drift", None, "b", 3, True)]
     rows = [
         (f"f{n}", pattern, instance, track, START + timedelta(minutes=index), index, positive, 0.5, 7, "v1", 1.0, 50.0)
         for n, (pattern, instance, track, index, positive) in enumerate(told)
     ]
     spark.createDataFrame(rows, FORECASTS).write.parquet(str(tmp_path / "forecasts"))
     found = [
-        ("entry", "Brest", "a", 10),
+        ("entry", "Brest", "a", 8),
         ("entry", "Le Havre", "a", 31),
         ("drift", None, "b", 5),
         ("drift", None, "b", 6),
@@ -43,18 +42,14 @@ def warnings(spark: SparkSession, tmp_path: Path) -> Warnings:
     return read_warnings(spark, tmp_path / "forecasts", tmp_path / "matches", within, START + timedelta(minutes=3))
 
 
-def seen(warned: Warned) -> tuple[str, str, int, int | None]:
-    return (warned.pattern, warned.track, warned.index, warned.came_after)
-
-
-def test_a_warning_begins_where_no_positive_forecast_came_before(warnings: Warnings) -> None:
-    assert [seen(warned)[2] for warned in warnings.of("entry")] == [3, 5, 30], "what came before the time is not read"
+def test_a_warning_begins_after_as_long_a_quiet_as_it_looks_ahead(warnings: Warnings) -> None:
+    assert [warned.index for warned in warnings.of("entry")] == [3, 12, 30], "what came before the time is not read"
     assert warnings.total == len(warnings.shown) == 5
 
 
 def test_it_is_right_when_the_match_of_the_same_feature_comes_within_reach(warnings: Warnings) -> None:
-    assert [seen(warned)[3] for warned in warnings.of("entry")] == [None, 5, None]
+    assert [warned.came_after for warned in warnings.of("entry")] == [5, None, None]
 
 
 def test_plain_patterns_are_met_on_their_own_track_by_their_first_match(warnings: Warnings) -> None:
-    assert {(track, came) for _, track, _, came in map(seen, warnings.of("drift"))} == {("a", None), ("b", 2)}
+    assert {(warned.track, warned.came_after) for warned in warnings.of("drift")} == {("a", None), ("b", 2)}

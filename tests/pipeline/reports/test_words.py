@@ -9,7 +9,16 @@ from pipeline.reports.words import count_of, listed, moment, number, share, span
 
 @pytest.mark.parametrize(
     ("seconds", "said"),
-    [(40, "40 s"), (60, "1 min"), (125, "2 min 05 s"), (840, "14 min"), (7500, "2 h 05 min"), (90_000, "1 d 01 h")],
+    [
+        (40, "40 s"),
+        (60, "1 min"),
+        (125, "2 min 05 s"),
+        (840, "14 min"),
+        (7500, "2 h 05 min"),
+        (90_000, "1 d 01 h"),
+        (531, "9 min"),
+        (86_397, "24 h 00 min"),
+    ],
 )
 def test_a_length_of_time_is_said_in_its_largest_units(seconds: float, said: str) -> None:
     assert span(seconds) == said

@@ -1,0 +1,105 @@
+"""A simulated week trained day by day, with the commands that the schedule `train_models` runs.
+
+    .venv/bin/python -m bench.scheduling [--tracks 80] [--days 7] [--out bench/results]
+
+Each day: count its events, add up all counts, then for each pattern learn, evaluate against the champion, promote if
+better. The table says what was learned, how both did on held-out tracks, and what was decided.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+FORESAIL = str(Path(sys.executable).with_name("foresail"))
+BEGIN = datetime(2026, 3, 2, tzinfo=UTC)
+PATTERNS = ("route", "moving_with_zero_speed")
+MARGIN = 0.01
+
+
+def foresail(*words: str, wrapper: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The JSON that a command ends with."""
+    done = subprocess.run([*wrapper, FORESAIL, *words, "--json"], capture_output=True, text=True, check=False)
+    if done.returncode:
+        msg = f"{' '.join(words)}: {done.stderr.strip()}"
+        raise SystemExit(msg)
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def train_day(day: int, events: Path, models: Path, wrapper: tuple[str, ...]) -> list[dict[str, Any]]:
+    since, until = ((BEGIN + timedelta(days=n)).strftime("%Y-%m-%dT%H:%M:%S") for n in (day, day + 1))
+    store = ("--models", str(models))
+    named = [word for name in PATTERNS for word in ("--patterns", name)]
+    began = time.monotonic()
+    if not list(models.glob(f"*/counts/{since.replace('-', '').replace(':', '')}Z-*.npz")):
+        times = ("--from", since, "--to", until)
+        foresail("train", "--count-only", "--events", str(events), *named, *store, *times, "-q", wrapper=wrapper)
+    merged = foresail("models", "merge", *store, "--to", until)
+    counted_s = time.monotonic() - began
+    rows = []
+    for pattern in merged["patterns"]:
+        began = time.monotonic()
+        learned = foresail("models", "learn", pattern, *store, "--to", until)
+        judged = foresail("models", "evaluate", pattern, *store, "--to", until)
+        decided = foresail("models", "promote", pattern, *store, "--if-better", str(MARGIN))
+        rows.append(
+            {
+                "day": since[:10],
+                "pattern": pattern,
+                "learned": learned,
+                "scores": judged["scores"],
+                "promoted": decided["promoted"],
+                "why": decided["why"],
+                "count_s": round(counted_s, 1),
+                "learn_s": round(time.monotonic() - began, 1),
+            }
+        )
+        print(json.dumps(rows[-1]), file=sys.stderr)
+    return rows
+
+
+def as_table(rows: list[dict[str, Any]]) -> str:
+    lines = ["| day | model | order | trained on | matches | MCC | champion's MCC | decision |"]
+    lines.append("|---|---|---:|---:|---:|---:|---:|---|")
+    for row in rows:
+        learned, scores = row["learned"], row["scores"]
+        mine = scores.get("challenger") or scores.get("champion") or {}
+        theirs = scores.get("champion", {}) if "challenger" in scores else {}
+        lines.append(
+            f"| {row['day']} | `{learned['model_version']}` | {learned['order']} | {learned['events']:,} "
+            f"| {learned['matches']:,} | {_score(mine)} | {_score(theirs)} "
+            f"| {'promoted' if row['promoted'] else 'kept'} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _score(held: dict[str, Any]) -> str:
+    return f"{held['mcc']:.3f}" if "mcc" in held else "none"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tracks", type=int, default=80)
+    parser.add_argument("--days", type=int, default=7)
+    parser.add_argument("--work", type=Path, default=Path("/tmp/foresail-week"))
+    parser.add_argument("--out", type=Path, default=Path("bench/results"))
+    parser.add_argument("--wrapper", default="", help="a command that every Spark job is run by")
+    asked = parser.parse_args()
+    events, models = asked.work / "fleet", asked.work / "models"
+    wrapper = tuple(asked.wrapper.split())
+    if not events.exists():
+        size = ("--tracks", str(asked.tracks), "--days", str(asked.days))
+        foresail("simulate", "--domain", "fleet", *size, "--seed", "5", "--out", str(events), "-q", wrapper=wrapper)
+    rows = [row for day in range(asked.days) for row in train_day(day, events, models, wrapper)]
+    asked.out.mkdir(parents=True, exist_ok=True)
+    (asked.out / "scheduling.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    (asked.out / "scheduling.md").write_text(as_table(rows), encoding="utf-8")
+    print(as_table(rows))
+
+
+if __name__ == "__main__":
+    main()

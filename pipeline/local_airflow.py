@@ -1,0 +1,75 @@
+"""`make airflow`: a local Airflow with the schedules, on loopback, on a simulated week that ends today; to look at.
+
+    python -m pipeline.local_airflow [--port 8080] [--home DIR]
+
+SQLite, no examples, everyone is admin: for one person on one machine.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from pipeline.settings import cache_home
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+PROGRAMS = Path(sys.executable).parent
+SIMULATED_DAYS = 7
+
+
+def environment_of(home: Path, port: int) -> dict[str, str]:
+    """What Airflow and its tasks are told."""
+    return os.environ | {
+        "AIRFLOW_HOME": str(home),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(CHECKOUT / "airflow" / "dags"),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
+        "AIRFLOW__CORE__PARALLELISM": "2",
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "True",
+        "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"http://127.0.0.1:{port}/execution/",
+        "AIRFLOW__API__HOST": "127.0.0.1",
+        "AIRFLOW__API__PORT": str(port),
+        "AIRFLOW__API__BASE_URL": f"http://127.0.0.1:{port}",
+        "AIRFLOW__API__WORKERS": "1",
+        "AIRFLOW_FORESAIL_HOME": str(home / "data"),
+        "AIRFLOW_FORESAIL_COMMAND": str(PROGRAMS / "foresail"),
+    }
+
+
+def prepare(home: Path, environment: dict[str, str]) -> None:
+    """The database, the pool, and a simulated fleet unless it is there."""
+    home.mkdir(parents=True, exist_ok=True)
+    events = home / "data" / "events"
+    if not (events / "events").exists():
+        start = (datetime.now(tz=UTC) - timedelta(days=SIMULATED_DAYS)).strftime("%Y-%m-%d")
+        size = ("--tracks", "60", "--days", str(SIMULATED_DAYS), "--step", "120", "--start", start)
+        _run([str(PROGRAMS / "foresail"), "simulate", "--domain", "fleet", *size, "--out", str(events)], environment)
+    airflow = str(PROGRAMS / "airflow")
+    _run([airflow, "db", "migrate"], environment, quiet=True)
+    _run([airflow, "pools", "set", "foresail_spark", "1", "Commands that start Spark"], environment, quiet=True)
+
+
+def main() -> None:
+    """Prepare, say where the page is, and become Airflow."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, default=8080)
+    parser.add_argument("--home", type=Path, default=cache_home() / "foresail" / "airflow")
+    asked = parser.parse_args()
+    environment = environment_of(asked.home, asked.port)
+    prepare(asked.home, environment)
+    print(f"foresail: Airflow will be at http://127.0.0.1:{asked.port}; stop it with Ctrl-C", file=sys.stderr)
+    sys.stderr.flush()
+    os.execve(str(PROGRAMS / "airflow"), ["airflow", "standalone"], environment)
+
+
+def _run(command: list[str], environment: dict[str, str], quiet: bool = False) -> None:
+    shown = subprocess.DEVNULL if quiet else None
+    done = subprocess.run(command, env=environment, stdout=shown, stderr=shown, check=False)
+    if done.returncode:
+        sys.exit(f"foresail: {' '.join(command[:2])} failed with code {done.returncode}. Run it by hand to see why.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""A real Airflow with a database of its own, and a small simulated feed; everything in temporary folders."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+FORESAIL = Path(sys.executable).with_name("foresail")
+Runs = Callable[..., list[dict[str, Any]]]
+
+
+@pytest.fixture(scope="session")
+def airflow_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    if find_spec("airflow.sdk") is None:
+        pytest.skip("Apache Airflow is not installed: `pip install foresail[airflow]`")
+    home = tmp_path_factory.mktemp("airflow")
+    return os.environ | {
+        "AIRFLOW_HOME": str(home),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(CHECKOUT / "airflow" / "dags"),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "AIRFLOW_FORESAIL_COMMAND": str(FORESAIL),
+        "AIRFLOW_FORESAIL_RETRIES": "0",
+        "FORESAIL_TRAINING__HELD_OUT_SHARE": "0.4",
+    }
+
+
+@pytest.fixture(scope="session")
+def feed(tmp_path_factory: pytest.TempPathFactory, spark: Any) -> Path:
+    """Two simulated days of forty vehicles, from 2 March 2026."""
+    from pipeline.progress import SILENT
+    from pipeline.simulator.job import simulate
+    from pipeline.simulator.settings import SimulationSettings
+
+    folder = tmp_path_factory.mktemp("feed") / "fleet"
+    simulate(spark, SimulationSettings(domain="fleet", tracks=40, days=2.0, step_s=120.0, seed=5), folder, SILENT)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def run_days(airflow_environment: dict[str, str]) -> Runs:
+    def run(dag_id: str, *runs: dict[str, Any], **environment: str) -> list[dict[str, Any]]:
+        done = subprocess.run(
+            [sys.executable, str(Path(__file__).with_name("run_days.py")), dag_id, json.dumps(runs)],
+            env=airflow_environment | environment,
+            cwd=airflow_environment["AIRFLOW_HOME"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        ended = [line for line in done.stdout.splitlines() if line.startswith("ENDED ")]
+        assert ended, done.stdout[-4000:] + done.stderr[-4000:]
+        return list(json.loads(ended[0].removeprefix("ENDED ")))
+
+    return run

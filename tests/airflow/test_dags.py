@@ -1,0 +1,72 @@
+"""Every schedule is read without faults, quickly and without Spark, and says what an operator must know of it."""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.airflow
+SCHEDULES = {"ingest_feeds", "train_models", "evaluate_live", "recognise_history"}
+
+READ = """
+import json, sys
+from airflow import settings
+from airflow.dag_processing.dagbag import DagBag
+sys.path.append(settings.DAGS_FOLDER)
+bag = DagBag(settings.DAGS_FOLDER)
+print("READ " + json.dumps({
+    "errors": bag.import_errors,
+    "warnings": {file: len(found) for file, found in bag.captured_warnings.items()},
+    "seconds": {stat.file: stat.duration.total_seconds() for stat in bag.dagbag_stats},
+    "spark": [name for name in sys.modules if name.split(".")[0] in ("pyspark", "pipeline", "models", "geo")],
+    "dags": {name: {
+        "doc": dag.doc_md, "tags": sorted(dag.tags), "owner": dag.owner, "catchup": dag.catchup,
+        "params": {key: dag.params.get_param(key).schema for key in dag.params},
+        "tasks": {task.task_id: {"command": getattr(task, "bash_command", None), "retries": task.retries,
+                  "timeout": str(task.execution_timeout), "pool": task.pool, "doc": task.doc_md}
+                  for task in dag.tasks},
+    } for name, dag in bag.dags.items()},
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def read(airflow_environment: dict[str, str]) -> dict[str, Any]:
+    environment = airflow_environment | {"AIRFLOW_FORESAIL_COMMAND": "foresail", "AIRFLOW_FORESAIL_RETRIES": "2"}
+    done = subprocess.run([sys.executable, "-c", READ], env=environment, capture_output=True, text=True, check=False)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("READ ")]
+    assert lines, done.stdout + done.stderr
+    return dict(json.loads(lines[0].removeprefix("READ ")))
+
+
+def test_schedules_are_read_without_errors_or_warnings_and_without_spark(read: dict[str, Any]) -> None:
+    assert read["errors"] == {}
+    assert read["warnings"] == {}
+    assert set(read["dags"]) == SCHEDULES
+    assert read["spark"] == []
+    assert max(read["seconds"].values()) < 5.0
+
+
+def test_every_task_is_one_command(read: dict[str, Any]) -> None:
+    tasks = {name: task for dag in read["dags"].values() for name, task in dag["tasks"].items()}
+    for name in set(tasks) - {"retrain"}:
+        assert tasks[name]["command"].startswith("foresail "), name
+        assert not any(sign in tasks[name]["command"] for sign in (";", "&&", "|")), name
+    assert "models promote" in tasks["one_pattern.promote"]["command"]
+
+
+def test_every_schedule_has_docs_tags_an_owner_retries_timeouts_and_parameters_with_a_schema(
+    read: dict[str, Any],
+) -> None:
+    for dag in read["dags"].values():
+        assert len(dag["doc"]) > 100
+        assert "foresail" in dag["tags"]
+        assert dag["owner"] == "foresail"
+        assert all("type" in schema for schema in dag["params"].values())
+        for task in dag["tasks"].values():
+            assert task["retries"] == 2
+            assert task["timeout"] != "None"
+            assert task["doc"]
+    assert read["dags"]["train_models"]["tasks"]["count"]["pool"] == "foresail_spark"
