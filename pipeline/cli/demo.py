@@ -74,21 +74,19 @@ def _found(result: "DemoResult") -> "Table":
 
 
 def _foretold(result: "DemoResult") -> "Table":
-    """The best model of each pattern beside what else one would try."""
+    """For each pattern how good every model is, beside what else one would try."""
     from rich.table import Table
 
     rows = [row for row in result.evaluation["rows"] if row["fold"] == "all"]
-    caption = "F1 on events that the models had not seen: 1 is perfect"
-    table = Table(title="How well it can be foretold within the next events", caption=caption)
-    models = list(dict.fromkeys(row["model"] for row in rows))
-    table.add_column("pattern", min_width=max(len(row["pattern"]) for row in rows))
-    table.add_column("events ahead", justify="right")
-    for model in models:
-        table.add_column(model, justify="right")
-    for pattern in dict.fromkeys(row["pattern"] for row in rows):
-        mine = {row["model"]: row for row in rows if row["pattern"] == pattern}
-        ahead = str(next(iter(mine.values()))["within"])
-        table.add_row(pattern, ahead, *(f"{mine[model]['f1']:.2f}" if model in mine else "" for model in models))
+    patterns = list(dict.fromkeys(row["pattern"] for row in rows))
+    f1 = {(row["model"], row["pattern"]): f"{row['f1']:.2f}" for row in rows}
+    caption = f"F1 of a match within {rows[0]['within']} events, on events not learned from: 1 is perfect"
+    table = Table(title="How well it can be foretold", caption=caption)
+    table.add_column("model", min_width=max(len(row["model"]) for row in rows))
+    for pattern in patterns:
+        table.add_column(pattern, justify="right", min_width=len(pattern))
+    for model in dict.fromkeys(row["model"] for row in rows):
+        table.add_row(model, *(f1.get((model, pattern), "") for pattern in patterns))
     return table
 
 

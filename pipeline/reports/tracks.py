@@ -63,7 +63,7 @@ def read_tracks(events: DataFrame, facts: EventFacts, wanted: Sequence[str]) -> 
     left_out = (
         f"{drawn:,} of {facts.tracks:,} tracks are drawn, those with matches first." if drawn < facts.tracks else ""
     )
-    if every_s > 60:
+    if every_s > 2 * 60:
         left_out += f" Of each track one position every {every_s / 60:.0f} minutes is drawn."
     return lines, left_out.strip()
 

@@ -38,7 +38,8 @@ def span(seconds: float) -> str:
         return f"{minutes} min"
     if whole < DAY:
         return f"{minutes // 60} h {minutes % 60:02} min"
-    return f"{whole // DAY} d {whole % DAY // HOUR:02} h"
+    hours = round(whole / HOUR)
+    return f"{hours // 24} d {hours % 24:02} h"
 
 
 def titled(name: str) -> str:

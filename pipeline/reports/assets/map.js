@@ -52,7 +52,7 @@ class FleetMap {
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
     if (first) this.fit(this.data.bounds);
-    this.draw();
+    this.paint(); // at once: a canvas that was given a size is empty
   }
 
   fit([west, south, east, north]) {
