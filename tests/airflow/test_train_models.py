@@ -11,7 +11,7 @@ from models.store import ModelStore
 if TYPE_CHECKING:
     from tests.airflow.conftest import Runs
 
-pytestmark = [pytest.mark.airflow, pytest.mark.spark]
+pytestmark = [pytest.mark.airflow, pytest.mark.spark, pytest.mark.soak]
 GOOD, BAD = "route", "parked_moving_swing"
 
 
