@@ -31,7 +31,7 @@ from pipeline.simulator.settings import SimulationSettings
 PATTERN = "port_entry"
 ORDERS = (0, 1, 2, 4, 6)
 FURTHER = (5, 30)
-RUNS = 3
+RUNS = 2
 
 
 def simulated(spark: SparkSession, tracks: int, days: float, seed: int, work: Path, progress: Progress) -> Path:
@@ -203,8 +203,7 @@ def main() -> None:
         print(text)
     if options.part != "quality":
         events = repeated(spark, data / "events", options.copies, work / "repeated")
-        sets = ((PATTERN,), (PATTERN, "approaching_port"))
-        measured = [speed(spark, settings, data, events, names, work, progress) for names in sets]
+        measured = [speed(spark, settings, data, events, (PATTERN,), work, progress)]
         (options.out / "forecast_speed.json").write_text(json.dumps(measured, indent=1) + "\n")
         (options.out / "forecast_speed.md").write_text(speed_table(measured) + "\n")
         print(speed_table(measured))

@@ -35,10 +35,9 @@ def train_day(day: int, events: Path, models: Path, wrapper: tuple[str, ...]) ->
     store = ("--models", str(models))
     named = [word for name in PATTERNS for word in ("--patterns", name)]
     began = time.monotonic()
-    foresail(
-        *("train", "--count-only", "--events", str(events), *named, *store, "--from", since, "--to", until, "-q"),
-        wrapper=wrapper,
-    )
+    if not list(models.glob(f"*/counts/{since.replace('-', '').replace(':', '')}Z-*.npz")):
+        times = ("--from", since, "--to", until)
+        foresail("train", "--count-only", "--events", str(events), *named, *store, *times, "-q", wrapper=wrapper)
     merged = foresail("models", "merge", *store, "--to", until)
     counted_s = time.monotonic() - began
     rows = []

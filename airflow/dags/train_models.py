@@ -22,9 +22,11 @@ from foresail_command import (
     patterns_param,
 )
 
+VERSION = "{{ ti.xcom_pull(task_ids='one_pattern.promote', map_indexes=ti.map_index) }}"
 TELL = (
-    "{% if params.bootstrap_servers %}configure --bootstrap-servers '{{ params.bootstrap_servers }}'"
-    f' --pattern "$PATTERN" --model champion {MODELS}{{% else %}}models show "$PATTERN" {MODELS} --json{{% endif %}}'
+    "{% if params.stream_settings %}configure --settings '{{ params.stream_settings }}'"
+    f' --pattern "$PATTERN" --model-version {VERSION} --json'
+    f'{{% else %}}models show "$PATTERN" {MODELS} --json{{% endif %}}'
 )
 """Where no stream is configured there is none to tell: the log shows the model that serves."""
 
@@ -45,7 +47,9 @@ with DAG(
         "metric": metric_param,
         "budget": Param(12, type="integer", minimum=1, maximum=200, description="Settings that are tried per pattern."),
         "half_life_days": Param(None, type=["null", "number"], exclusiveMinimum=0, description="Old counts fade."),
-        "bootstrap_servers": Param(None, type=["null", "string"], pattern=PLACE, description="Kafka of the stream."),
+        "stream_settings": Param(
+            None, type=["null", "string"], pattern=PLACE, description="The settings file of the stream to tell."
+        ),
     },
     doc_md="""
 ### Models that age are learned anew
@@ -92,6 +96,7 @@ A pattern whose learning fails does not stop the others. Undo a promotion with `
             f'models promote "$PATTERN" {MODELS} --if-better {{{{ params.margin }}}}'
             " --metric {{ params.metric }} --exit-code --json",
             env=env,
+            output_processor=lambda line: json.loads(line)["promoted"],
             doc_md="Better by the margin: promoted. Else skipped, and the log says why.",
         )
         tell = foresail("tell", TELL, env=env, doc_md="The new champion's version, through the control topic.")

@@ -63,7 +63,7 @@ class Sinks:
             value_of().alias("value"),
         )
         out.write.format("kafka").options(
-            **{"kafka.bootstrap.servers": servers, "kafka.compression.type": "lz4"}
+            **{"kafka.bootstrap.servers": servers, "kafka.compression.type": "gzip"}
         ).save()
 
     def _to_parquet(self, rows: DataFrame, batch: int, told: Told) -> None:

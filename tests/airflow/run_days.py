@@ -16,7 +16,7 @@ def main(dag_id: str, runs: list[dict[str, Any]]) -> None:
     from airflow import settings
 
     initdb()
-    settings.prepare_syspath_for_dags_folder()
+    sys.path.append(settings.DAGS_FOLDER)  # as Airflow's own processes have it
     dag = DagBag(settings.DAGS_FOLDER).dags[dag_id]
     told = []
     for run in runs:

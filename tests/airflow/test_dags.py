@@ -14,7 +14,7 @@ READ = """
 import json, sys
 from airflow import settings
 from airflow.dag_processing.dagbag import DagBag
-settings.prepare_syspath_for_dags_folder()
+sys.path.append(settings.DAGS_FOLDER)
 bag = DagBag(settings.DAGS_FOLDER)
 print("READ " + json.dumps({
     "errors": bag.import_errors,

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,16 +34,30 @@ ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_S = 300
 
 
+STARTED: list["subprocess.Popen[bytes]"] = []
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_left_running() -> Iterator[None]:
+    """Whatever fails, no line goes on without its test."""
+    yield
+    for process in STARTED:
+        if process.poll() is None:
+            kill(process)
+
+
 def start(settings: Path, log: Path) -> "subprocess.Popen[bytes]":
     """The command, as a user starts it."""
     with log.open("ab") as out:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [str(Path(sys.executable).with_name("foresail")), "stream", "--settings", str(settings), "--json"],
             cwd=ROOT,
             stdout=out,
             stderr=out,
             start_new_session=True,
         )
+    STARTED.append(process)
+    return process
 
 
 def kill(process: "subprocess.Popen[bytes]") -> None:
@@ -68,12 +82,13 @@ class Broker:
         producer.close()
 
     def read(self, topic: str) -> list[Any]:
-        from kafka import KafkaConsumer
+        from kafka import KafkaConsumer, TopicPartition
 
-        consumer = KafkaConsumer(topic, bootstrap_servers=self.servers, auto_offset_reset="earliest")
-        while not consumer.assignment():
-            consumer.poll(100)
-        ends = consumer.end_offsets(list(consumer.assignment()))
+        consumer = KafkaConsumer(bootstrap_servers=self.servers)
+        partitions = [TopicPartition(topic, number) for number in consumer.partitions_for_topic(topic) or ()]
+        consumer.assign(partitions)
+        consumer.seek_to_beginning(*partitions)
+        ends = consumer.end_offsets(partitions)
         values: list[Any] = []
         while any(consumer.position(partition) < end for partition, end in ends.items()):
             values += [json.loads(r.value) for records in consumer.poll(500).values() for r in records]

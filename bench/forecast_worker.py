@@ -1,0 +1,106 @@
+"""What one worker does with the same files to recognise, to count and to forecast `port_entry`: seconds of CPU.
+
+    .venv/bin/python -m bench.forecast_worker --events DIR --layers FILE --models DIR
+
+Without Spark: files are read, the near ports found, conditions evaluated, and then the kernels run, as in a worker.
+CPU time of one thread is measured, so that other work on the machine matters less.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from geo import read_layers
+from models.features import with_features
+from models.scoring.report import LearnedFeature
+from models.store import ModelStore
+from patterns.catalog.loader import built_in_catalog
+from patterns.compiler import CompiledPattern, compile_pattern
+from patterns.recognition.tables import shared_conditions
+from patterns.spec import without_features
+from pipeline.settings import read_settings
+from pipeline.stages.count import BeginCounting
+from pipeline.stages.families import Family, family_groups
+from pipeline.stages.forecast_worker import Asked, BeginForecasting
+from pipeline.stages.recognition_line import EventRows
+from pipeline.stages.schemes.parquet_reader import read_piece
+from pipeline.stages.schemes.parquet_source import ParquetSource, parquet_source
+from pipeline.stages.schemes.workers import Search, as_they_lie, left_out
+
+PATTERN = "port_entry"
+RUNS = 3
+
+
+def rows_for(events: Path, layers: dict[str, Any], pattern: CompiledPattern) -> Iterator[EventRows]:
+    """The events as a worker reads them for this pattern: with the near ports and the condition words."""
+    (group,) = family_groups([Family(built_in_catalog()[PATTERN], pattern)], layers)
+    assert group.layer is not None, "ports are points, which workers find themselves"
+    source = parquet_source([str(events)], ("speed_kn", "lon", "lat"), str(events))
+    assert isinstance(source, ParquetSource), source
+    reading = Search((), ((pattern,),), (group.layer,), places=True).reading(offsets=False)
+    for piece in source.pieces:
+        for batch in read_piece(piece, reading, left_out(None)):
+            yield as_they_lie(batch)
+
+
+def cpu_seconds(run: Callable[[], None]) -> float:
+    """The least of RUNS."""
+    found = []
+    for _ in range(RUNS):
+        began = time.process_time()
+        run()
+        found.append(time.process_time() - began)
+    return min(found)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--events", type=Path, required=True)
+    parser.add_argument("--layers", type=Path, required=True)
+    parser.add_argument("--models", type=Path, required=True)
+    parser.add_argument("--out", type=Path, default=Path("bench/results"))
+    options = parser.parse_args()
+    entry = built_in_catalog()[PATTERN]
+    layers = {
+        layer.spec.name: layer
+        for layer in read_layers(options.layers, read_settings().layers.directory, lambda _: None)
+    }
+    model = ModelStore(options.models).load(PATTERN)
+    plain = compile_pattern(without_features(entry.spec()))
+    learned = compile_pattern(
+        with_features(plain.spec, [LearnedFeature(n, t, 0, 0.0) for n, t in model.header.identity.features])
+    )
+
+    def recognise() -> None:
+        line = Search((), ((plain,),)).line()
+        for rows in rows_for(options.events, layers, plain):
+            list(line.advance(rows))
+
+    def forecast() -> None:
+        asked = Asked((model,), shared_conditions((learned,)))
+        walk = BeginForecasting(Asked((), ()), (asked,), "positive")()
+        for rows in rows_for(options.events, layers, learned):
+            list(walk.advance(rows))
+
+    def count() -> None:
+        walk = BeginCounting((), ((learned,),), 8)()
+        for rows in rows_for(options.events, layers, learned):
+            list(walk.advance(rows))
+        list(walk.finish())
+
+    seconds = {job.__name__: cpu_seconds(job) for job in (recognise, forecast, count)}
+    told = {
+        "seconds": seconds,
+        "forecast_to_recognise_throughput": seconds["recognise"] / seconds["forecast"],
+        "count_to_recognise": seconds["count"] / seconds["recognise"],
+    }
+    options.out.mkdir(parents=True, exist_ok=True)
+    (options.out / "forecast_worker.json").write_text(json.dumps(told, indent=1) + "\n")
+    print(json.dumps(told, indent=1))
+
+
+if __name__ == "__main__":
+    main()
