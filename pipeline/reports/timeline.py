@@ -65,7 +65,8 @@ def timeline(rows: Sequence[TimeRow], span: TimeSpan) -> Markup:
 def ticks(span: TimeSpan) -> list[float]:
     """Round moments within the span, eight or so."""
     length = max(span.end - span.start, 1.0)
-    step = next((size for size in STEPS_S if length / size <= TICKS), STEPS_S[-1])
+    years = STEPS_S[-1] * -(-length // (STEPS_S[-1] * TICKS))
+    step = next((size for size in STEPS_S if length / size <= TICKS), years)
     first = -(-span.start // step) * step
     return [first + n * step for n in range(int((span.end - first) // step) + 1)]
 
