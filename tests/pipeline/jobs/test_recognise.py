@@ -13,6 +13,7 @@ from patterns.catalog.loader import read_catalog
 from patterns.errors import PatternError
 from pipeline.errors import InputError, OutputError
 from pipeline.jobs.recognise import RecogniseRequest, run_recognise
+from pipeline.kafka import create_topics
 from pipeline.progress import SILENT
 from pipeline.stages.schemes.planner import Scheme
 
@@ -169,6 +170,7 @@ def test_the_source_scheme_needs_something_that_vouches_for_whole_tracks(run: An
 def test_a_topic_keyed_by_track_is_read_where_it_lies(run: Any, broker: str, spark: SparkSession) -> None:
     records = [(t, json.dumps({"track": t, "time": f"2024-01-01T00:00:0{s}Z", "x": x})) for t, s, x in ROWS]
     frame = spark.createDataFrame([*records, ("7", "no json")], "key string, value string")
+    create_topics(broker, ["recognised"])
     options = {"kafka.bootstrap.servers": broker, "topic": "recognised"}
     frame.write.format("kafka").options(**options).save()
     summary, rows = run(f"kafka://{broker}/recognised", scheme=Scheme.SOURCE)
