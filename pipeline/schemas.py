@@ -60,3 +60,6 @@ DERIVED_COLUMNS: dict[str, T.DataType] = {
     "position_jump": T.BooleanType(),
 }
 """What `pipeline.stages.derive` adds, from the previous position of the track; defined in docs/attributes.md."""
+
+TIME_FORMAT = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"
+"""How times are written in JSON, for Spark: ISO 8601 with microseconds and the offset."""

@@ -7,9 +7,9 @@ from typing import BinaryIO
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from pipeline.schemas import TIME_FORMAT
 from pipeline.sinks.output_folder import replaced
 
-TIME_FORMAT = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"
 OPENING, CLOSING = b'{"type":"FeatureCollection","features":[\n', b"\n]}\n"
 NAMED = ("pattern", "pattern_version", "instance", "track", "start_time", "time", "end_time")
 

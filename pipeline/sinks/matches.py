@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
+from pipeline.schemas import TIME_FORMAT
 from pipeline.sinks.output_folder import replaced
 from pipeline.stages.match_table import match_schema
 from pipeline.stages.match_writer import UNFINISHED
 
-TIME_FORMAT = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"
 ORDER = ("track", "time", "pattern", "match_id", "status")
 TABLE, LINES = "matches", "matches.jsonl"
 WITHOUT_ROWS = "part-empty.parquet"

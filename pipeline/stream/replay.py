@@ -16,10 +16,10 @@ from pyspark.sql import functions as F  # noqa: N812
 from pipeline.errors import InputError
 from pipeline.kafka import create_topics
 from pipeline.progress import SILENT, Progress
+from pipeline.schemas import TIME_FORMAT
 from pipeline.sources.table import read_events
 from pipeline.stream.lag import Reader, end_offsets, lag_of
 
-ISO = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"
 DUPLICATE_WITHIN_S = 1.0
 """A duplicate follows its event within so many seconds, or within the jitter where that is longer."""
 LAG_ASKED_EVERY_S = 0.5
@@ -121,7 +121,7 @@ def _chosen(events: DataFrame, request: ReplayRequest) -> DataFrame:
 def _messages(events: DataFrame, request: ReplayRequest) -> DataFrame:
     """Keys and values with the time at which each is due, copies too; each track in one partition, in order."""
     shown = [F.col(f"`{name}`") for name in events.columns if name not in ("source", "offset")]
-    value = F.to_json(F.struct(*shown), {"timestampFormat": ISO, "ignoreNullFields": "true"})
+    value = F.to_json(F.struct(*shown), {"timestampFormat": TIME_FORMAT, "ignoreNullFields": "true"})
     due = F.unix_micros("time") + (_chance(request, 1) * request.jitter_s * 1e6).cast("long")
     later = (_chance(request, 3) * max(request.jitter_s, DUPLICATE_WITHIN_S) * 1e6).cast("long")
     once = F.struct(due.alias(_SENT), F.lit(False).alias("copy"))

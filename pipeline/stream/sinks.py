@@ -13,8 +13,8 @@ from typing import Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from pipeline.schemas import TIME_FORMAT
 from pipeline.settings import Settings, TopicSettings
-from pipeline.sinks.matches import TIME_FORMAT
 from pipeline.stages.match_columns import match_columns
 from pipeline.stream import findings
 from pipeline.stream.findings import ALERT, FORECAST, LATE, MATCH, OUTPUT_KINDS, REJECTED
