@@ -44,8 +44,8 @@ lint: setup ## ruff, mypy strict, the layer rules
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 
-unit: setup ## the tests alone
-	.venv/bin/pytest
+unit: setup ## the tests alone, in two processes: most of them wait for Spark or a broker half of the time
+	.venv/bin/pytest --numprocesses 2 --dist loadfile
 
 soak: setup ## the tests that take minutes
 	.venv/bin/pytest -m soak

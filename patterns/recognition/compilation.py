@@ -16,8 +16,9 @@ from numba import int64, typeof, types
 from patterns.compiler import compile_pattern
 from patterns.recognition.family_kernel import advance_families, fresh_family_states, rearranged_families
 from patterns.recognition.joint import fresh_joint
-from patterns.recognition.kernel import advance, fresh_scratch
+from patterns.recognition.kernel import advance
 from patterns.recognition.rows import fresh_rows
+from patterns.recognition.runs import fresh_scratch
 from patterns.recognition.sets import Rules, advance_sets, fresh_set_states, rearranged_sets
 from patterns.recognition.tables import plan
 from patterns.recognition.track_state import fresh_states

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from patterns.recognition.arrays import compiled, copy_part, copy_row, fill, inlined, same_row
 from patterns.recognition.joint import class_of_event
-from patterns.recognition.kernel import Scratch, arrive, attend
+from patterns.recognition.kernel import arrive, attend
 from patterns.recognition.rows import Moment, Rows
+from patterns.recognition.runs import Scratch
 from patterns.recognition.tables import NEVER, Tables
 from patterns.recognition.track_state import NO_RUN, TrackStates
 

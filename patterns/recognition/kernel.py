@@ -1,17 +1,15 @@
 """The recognition kernel: all `detect` patterns over a batch of events in one pass.
 
-Detection is one look-up in the joint automaton per event. Only patterns that are under way are attended to: their
-runs carry the latest start per run state, which is exact for windows (a later start allows all that an earlier one
-does) and tells when a match began. Runs of idle patterns need no record: whatever they could still accept, a run
-that begins later accepts as well.
+Detection is one look-up in the joint automaton per event. Only patterns that are under way are attended to, and not on
+stretches of like events on which nothing new can come of it. Runs of idle patterns need no record: whatever they
+could still accept, a run that begins later accepts as well.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.recognition.arrays import compiled, copy_row, fill, fill_row, inlined, same_row
+from patterns.recognition.arrays import compiled, copy_row, inlined, same_row
+from patterns.recognition.coasting import catch_up, coast, may_coast
 from patterns.recognition.episodes import end_episode, extend_episode
 from patterns.recognition.joint import (
     FULL,
@@ -25,85 +23,11 @@ from patterns.recognition.joint import (
     symbol_number,
 )
 from patterns.recognition.rows import CLOSED, DETECTED, TIMED_OUT, Moment, Rows, write
-from patterns.recognition.tables import NEVER, Plan, Tables
-from patterns.recognition.track_state import NO_RUN, UNMARKED, TrackStates
-from patterns.recognition.window import expired
+from patterns.recognition.runs import Scratch, advance_runs, clear_runs, since_under_way
+from patterns.recognition.tables import NEVER, Tables
+from patterns.recognition.track_state import NO_RUN, TrackStates
 
 DONE, ROWS_FULL, BAD_EVENT = 0, 1, 2
-
-
-class Scratch(NamedTuple):
-    """Room for the starts of one pattern's runs while they are stepped."""
-
-    index: NDArray[np.int64]
-    time: NDArray[np.int64]
-
-
-def fresh_scratch(plan: Plan) -> Scratch:
-    """Room enough for any pattern of `plan`."""
-    most = int(np.diff(plan.tables.runs_at).max(initial=1))
-    return Scratch(np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64))
-
-
-@inlined
-def clear_runs(tables: Tables, pattern: int, slot: int, states: TrackStates) -> None:
-    """Drop every run of `pattern`."""
-    fill_row(states.start_index, slot, tables.runs_at[pattern], tables.runs_at[pattern + 1], NO_RUN)
-
-
-@inlined
-def advance_runs(
-    tables: Tables,
-    pattern: int,
-    column: int,
-    moment: Moment,
-    states: TrackStates,
-    scratch: Scratch,
-) -> tuple[int, int]:
-    """Step the runs of `pattern` on an event of class `column`; the latest start of a match, or NO_RUN."""
-    base = tables.runs_at[pattern]
-    count = tables.runs_at[pattern + 1] - base
-    window_us, window_events = tables.window_us[pattern], tables.window_events[pattern]
-    after, began_after = scratch.index, scratch.time
-    fill(after, 0, count, NO_RUN)
-    best, best_time = NO_RUN, 0
-    at = tables.steps_at[pattern] + column
-    for step in range(tables.steps[at], tables.steps[at + 1]):
-        source = tables.step_source[step]
-        start, began = UNMARKED, 0
-        if source != 0:
-            start, began = states.start_index[moment.slot, base + source], states.start_time[moment.slot, base + source]
-        if start == NO_RUN:
-            continue
-        if start == UNMARKED:
-            if tables.step_marked[step]:
-                start, began = moment.position, moment.time
-        elif expired(window_us, window_events, began, moment.time, start, moment.position):
-            continue
-        target = tables.step_target[step]
-        if start > after[target]:
-            after[target] = start
-            began_after[target] = began
-        if tables.step_final[step] and start > best:
-            best, best_time = start, began
-    for run in range(count):
-        states.start_index[moment.slot, base + run] = after[run]
-        states.start_time[moment.slot, base + run] = began_after[run]
-    return best, best_time
-
-
-@inlined
-def since_under_way(
-    tables: Tables, pattern: int, state_after: int, moment: Moment, states: TrackStates
-) -> tuple[int, int]:
-    """Where `pattern` got under way if the automaton tells of a match, or NO_RUN; costs the same at any length."""
-    base = tables.runs_at[pattern]
-    if states.start_index[moment.slot, base] == NO_RUN:
-        states.start_index[moment.slot, base] = moment.position
-        states.start_time[moment.slot, base] = moment.time
-    if not tables.accepting[tables.states_at[pattern] + state_after]:
-        return NO_RUN, 0
-    return states.start_index[moment.slot, base], states.start_time[moment.slot, base]
 
 
 @inlined
@@ -196,6 +120,14 @@ def entered(joint: Joint, states: NDArray[np.int32], row: int) -> int:
 
 
 @compiled
+def emptied(joint: Joint, here: int, states: TrackStates, slot: int) -> int:
+    """The number of the track's joint state in the memo begun anew."""
+    copy_row(joint.state, here, states.states, slot)
+    empty(joint)
+    return state_number(joint, states.states, slot)
+
+
+@compiled
 def advance(
     tables: Tables,
     joint: Joint,
@@ -211,8 +143,14 @@ def advance(
     room = len(rows.event) - 2 * len(tables.classes)  # an event can end and begin an episode of each pattern
     current, here = np.int64(-1), np.int64(0)
     symbol, last_level = np.int64(UNKNOWN), 0
+    coasting, coasted = False, 0
     for event in range(first, len(times)):
         slot = np.int64(slots[event])
+        if coasted and (slot != current or rows.size[0] > room):
+            catch_up(
+                tables, joint, here, symbol, event - 1, states.seen[current], current, coasted, times, states, scratch
+            )
+            coasted = 0
         if slot != current:
             if current >= 0:
                 copy_row(joint.state, here, states.states, current)
@@ -224,7 +162,15 @@ def advance(
         moment = arrive(event, slot, times[event], states)
         level = gap_level(tables, moment.gap)
         # Neighbouring events mostly look alike: comparing them is cheaper than looking the symbol up.
-        if symbol < 0 or level or last_level or not same_row(words, event, words, event - 1):
+        alike = symbol >= 0 and not level and not last_level and same_row(words, event, words, event - 1)
+        if coasting and alike:
+            coast(tables, joint, here, moment, states, rows)
+            coasted += 1
+            continue
+        if coasted:
+            catch_up(tables, joint, here, symbol, event - 1, moment.position - 1, slot, coasted, times, states, scratch)
+        coasting, coasted = False, 0
+        if not alike:
             symbol = np.int64(symbol_number(joint, tables, words, event, level))
         last_level = level
         if symbol == IMPOSSIBLE:
@@ -233,17 +179,22 @@ def advance(
         if after == UNKNOWN:
             after = next_number(joint, tables, here, symbol)
         if after == FULL:
-            copy_row(joint.state, here, states.states, slot)
-            empty(joint)
-            here = state_number(joint, states.states, slot)
+            here = emptied(joint, here, states, slot)
             symbol = np.int64(symbol_number(joint, tables, words, event, level))
             after = next_number(joint, tables, here, symbol)
+        stays = alike and after == here
         if joint.active_count[here] or joint.active_count[after]:
             known = joint.sizes[SYMBOLS]
             after = attend_active(tables, joint, here, symbol, after, moment, states, rows, scratch)
             if joint.sizes[SYMBOLS] < known:
                 symbol = np.int64(UNKNOWN)  # a restart has emptied the memo
+            else:
+                coasting = stays and may_coast(tables, joint, after, symbol, slot, states)
         here = after
+    if coasted:
+        catch_up(
+            tables, joint, here, symbol, len(times) - 1, states.seen[current], current, coasted, times, states, scratch
+        )
     if current >= 0:
         copy_row(joint.state, here, states.states, current)
     return len(times), DONE

@@ -15,9 +15,10 @@ from patterns.conditions.syntax import Condition
 from patterns.recognition.compilation import detection_kernel, set_arrangement, set_kernel
 from patterns.recognition.impossible import impossible_event
 from patterns.recognition.joint import class_of_event, fresh_joint
-from patterns.recognition.kernel import BAD_EVENT, DONE, ROWS_FULL, fresh_scratch
+from patterns.recognition.kernel import BAD_EVENT, DONE, ROWS_FULL
 from patterns.recognition.matches import Matches, from_detections, from_rows, joined
 from patterns.recognition.rows import fresh_rows
+from patterns.recognition.runs import fresh_scratch
 from patterns.recognition.sets import Rules, SetStates, fresh_set_states
 from patterns.recognition.tables import NEVER, plan, shared_conditions
 from patterns.recognition.track_state import TrackStates, copied_states, fresh_states, rearranged_states

@@ -16,6 +16,7 @@ from patterns.automata.nondeterministic import Transition
 from patterns.compiler import CompiledPattern
 from patterns.conditions.syntax import Condition
 from patterns.conditions.text import text_of
+from patterns.recognition.settling import UNSETTLED, events_to_settle, unmarked_runs
 from patterns.spec import AfterMatch, Report
 
 NEVER = -1
@@ -45,6 +46,8 @@ class Tables(NamedTuple):
     steps: NDArray[np.int64]
     """For each pattern and class the range of its steps: `steps[i]..steps[i + 1]`, i = steps_at[p] + class."""
     steps_at: NDArray[np.int64]
+    settles: NDArray[np.int64]
+    """At the places of `steps`: after how many events of that class in a row the pattern's runs have settled."""
     step_source: NDArray[np.int32]
     step_target: NDArray[np.int32]
     step_marked: NDArray[np.uint8]
@@ -113,6 +116,7 @@ def _tables(patterns: Sequence[CompiledPattern], number: dict[str, int], updates
         tracked=np.array([_is_tracked(p) for p in patterns], dtype=np.uint8),
         steps=steps.ranges,
         steps_at=steps.at,
+        settles=steps.settles,
         step_source=steps.source,
         step_target=steps.target,
         step_marked=steps.marked,
@@ -129,10 +133,20 @@ def _tables(patterns: Sequence[CompiledPattern], number: dict[str, int], updates
     )
 
 
+def _settles(pattern: CompiledPattern, unmarked: frozenset[int], enabled: Sequence[Transition]) -> int:
+    """A window makes every event count, and after a restart nothing is as it was before."""
+    if _is_windowed(pattern) or pattern.spec.after_match is AfterMatch.RESTART:
+        return UNSETTLED
+    return events_to_settle(pattern.loose.states, unmarked, enabled) if _is_tracked(pattern) else 1
+
+
 def _is_tracked(pattern: CompiledPattern) -> bool:
     """Windows need every run's start; without one, following more runs than this would make long patterns slow."""
-    windowed = pattern.spec.window_us is not None or pattern.spec.window_events is not None
-    return windowed or pattern.loose.states <= MOST_TRACKED_RUNS
+    return _is_windowed(pattern) or pattern.loose.states <= MOST_TRACKED_RUNS
+
+
+def _is_windowed(pattern: CompiledPattern) -> bool:
+    return pattern.spec.window_us is not None or pattern.spec.window_events is not None
 
 
 def _with_restart(delta: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -143,6 +157,7 @@ def _with_restart(delta: NDArray[np.int32]) -> NDArray[np.int32]:
 class _Steps(NamedTuple):
     ranges: NDArray[np.int64]
     at: NDArray[np.int64]
+    settles: NDArray[np.int64]
     source: NDArray[np.int32]
     target: NDArray[np.int32]
     marked: NDArray[np.uint8]
@@ -150,17 +165,21 @@ class _Steps(NamedTuple):
 
 
 def _steps(patterns: Sequence[CompiledPattern]) -> _Steps:
-    ranges, starts = [0], []
+    ranges, starts, settles = [0], [], []
     taken: list[tuple[Transition, bool]] = []
     for pattern in patterns:
         starts.append(len(ranges) - 1)
         by_class = steps_by_class(pattern.loose, pattern.classes)
+        unmarked = unmarked_runs(pattern.loose)
         for c in range(pattern.automaton.delta.shape[1]):
-            taken += [(t, t.target in pattern.loose.finals) for state in by_class for t in state[c]]
+            enabled = [t for state in by_class for t in state[c]]
+            taken += [(t, t.target in pattern.loose.finals) for t in enabled]
             ranges.append(len(taken))
+            settles.append(_settles(pattern, unmarked, enabled))
     return _Steps(
         np.array(ranges, dtype=np.int64),
         np.array(starts, dtype=np.int64),
+        np.array(settles, dtype=np.int64),
         np.array([t.source for t, _ in taken], dtype=np.int32),
         np.array([t.target for t, _ in taken], dtype=np.int32),
         np.array([t.marked for t, _ in taken], dtype=np.uint8),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import accumulate
 from random import Random
 
 from patterns.errors import Place
@@ -78,6 +79,15 @@ def random_track(random: Random, longest: int = 7) -> Track:
         now += random.choice([0, 1, 1, 2, 3, 10])
         times.append(now)
     return Track(tuple(random.randint(0, 5) for _ in range(length)), tuple(times))
+
+
+def stretched_track(random: Random, longest: int = 60) -> Track:
+    """A track on which the same is seen for a while, as at anchor or under way; now and then a long silence."""
+    values: list[int] = []
+    while len(values) < longest:
+        values += [random.randint(0, 5)] * random.choice([1, 2, 3, 6, 12])
+    times = accumulate(random.choice([0, 1, 1, 1, 1, 1, 1, 2, 10]) for _ in values)
+    return Track(tuple(values), tuple(1_000_000_000 + time for time in times))
 
 
 def random_rules(random: Random) -> dict[str, object]:

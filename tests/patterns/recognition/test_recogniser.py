@@ -16,7 +16,15 @@ from patterns.recognition.recogniser import Batch, Recogniser
 from patterns.recognition.tables import MOST_TRACKED_RUNS
 from patterns.spec import AfterMatch, Output, Report, spec_of
 from tests.patterns.brute_force import matches_by_event
-from tests.patterns.random_patterns import TRUTHS, WHERE, Track, random_pattern, random_rules, random_track
+from tests.patterns.random_patterns import (
+    TRUTHS,
+    WHERE,
+    Track,
+    random_pattern,
+    random_rules,
+    random_track,
+    stretched_track,
+)
 from tests.patterns.running import batch_of, found_in, run
 
 TRACKS_PER_PATTERN = 20
@@ -96,7 +104,7 @@ def test_cutting_a_batch_anywhere_changes_nothing(seed: int, data: st.DataObject
         *compiled(random, "e", output=Output.ENUMERATE, limit=50, window_events=6),
         *compiled(random, "f", output=Output.COUNT),
     ]
-    tracks = [random_track(random, 12) for _ in range(3)]
+    tracks = [random_track(random, 12), stretched_track(random, 30), stretched_track(random, 30)]
     recogniser = Recogniser(patterns)
     events = [truths(t) for t in tracks]
     whole = batch_of(recogniser, events, [t.times for t in tracks])
