@@ -85,8 +85,9 @@ def _written(work: Work, stage: Recognise, choice: Choice, counts_events: bool) 
     if work.source is None or layers is None:
         return _through_spark(work, stage, choice, places, counts_events)
     search = Search(
-        stage.plain, tuple(group.patterns for group in stage.families), layers, places, counts_events, work.skip_corrupt
-    )
+        stage.plain, tuple(group.patterns for group in stage.families), layers, places, counts_events,
+        work.skip_corrupt, work.updates,
+    )  # fmt: skip
     spark = work.events.sparkSession
     if choice.in_place:
         whole = [tuple(work.source.pieces)] if choice.scheme is Scheme.PATTERN else [(p,) for p in work.source.pieces]

@@ -101,6 +101,7 @@ def by_scheme(
     scheme: Scheme,
     folder: Path,
     own: bool = True,
+    updates: bool = True,
 ) -> list[str]:
     """What is written, a line per match; `own` is unset to let Spark read the events."""
     stage, events = Recognise(patterns), read_events(spark, [path]).good
@@ -108,7 +109,8 @@ def by_scheme(
     prepared = prepare([path], events, stage, scheme, as_read=own)
     assert (prepared.source is not None) == own
     folder.mkdir()
-    written = run_scheme(Work(stage, events, prepared.source, str(folder), tally), prepared.choice)
+    work = Work(stage, events, prepared.source, str(folder), tally, updates=updates)
+    written = run_scheme(work, prepared.choice)
     rows = spark.read.parquet(str(folder)).collect() if written else []
     assert len(rows) == written == sum(n for (kind, _), n in tally.value.items() if kind == MATCHES)
     assert tally.value[EVENTS, ""] == events.count()
@@ -127,6 +129,20 @@ def test_schemes_agree_to_the_match_id(spark: SparkSession, tmp_path: Path, seed
     runs += [(mixed, Scheme.PARTITION, True), (mixed, Scheme.PATTERN, True), (mixed, Scheme.COMBINED, False)]
     for n, (path, scheme, own) in enumerate(runs):
         assert by_scheme(spark, path, patterns, scheme, tmp_path / str(n), own) == expected, (scheme, path, own)
+
+
+def test_changes_of_episodes_alone_are_all_rows_but_the_updates(spark: SparkSession, tmp_path: Path) -> None:
+    random = Random(3)
+    patterns = random_catalog(random, 7)
+    table = random_events(random, tracks=5, events=60)
+    whole, mixed = laid_out(table, tmp_path / "whole", files=2), shuffled(table, tmp_path / "mixed", random)
+    rows = read_events(spark, [mixed]).good.transform(Recognise(patterns)).collect()
+    expected = sorted(repr(row) for row in rows if row.status != "updated")
+    assert 0 < len(expected) < len(rows)
+    runs = [(whole, Scheme.SOURCE, True), (mixed, Scheme.PARTITION, True), (mixed, Scheme.PARTITION, False)]
+    for n, (path, scheme, own) in enumerate(runs):
+        found = by_scheme(spark, path, patterns, scheme, tmp_path / str(n), own, updates=False)
+        assert found == expected, (scheme, path, own)
 
 
 def test_a_long_track_shared_in_slices_shows_the_same(spark: SparkSession, tmp_path: Path) -> None:
