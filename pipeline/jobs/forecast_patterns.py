@@ -88,6 +88,15 @@ def forecast_patterns(
     return found, skipped
 
 
+def catalog_per(catalog: Catalog, per: str | None) -> Catalog:
+    """The catalog whose patterns have a model for each group of tracks, where a command asks for that."""
+    if per is None:
+        return catalog
+    forecasts = [(entry.forecast or Forecast()).model_copy(update={"per": per}) for entry in catalog]
+    changed = zip(catalog, forecasts, strict=True)
+    return Catalog(tuple(entry.model_copy(update={"forecast": forecast}) for entry, forecast in changed))
+
+
 def near_rows(patterns: Sequence[ForecastPattern], layers: Mapping[str, Layer]) -> dict[str, NearRows]:
     """For each layer the rows that say which events are near which feature, as far as any pattern looks."""
     reach: dict[str, float] = {}
@@ -124,6 +133,9 @@ def _check_input(entry: PatternEntry, events: DataFrame, layers: Mapping[str, La
     if entry.reads != given:
         msg = f"{entry.name}: reads {entry.reads}, but these events are {given}. Leave it out, or give {entry.reads}."
         raise InputError(msg)
+    per = entry.forecast.per if entry.forecast else None
+    if per is not None and per not in events.columns:
+        raise UnknownAttributeError(per, events.columns, f"{entry.name}.forecast.per")
     if entry.for_each is None:
         return
     if entry.for_each.layer not in layers:
