@@ -21,15 +21,6 @@ from pipeline.kafka.broker import free_port
 
 WAIT_S = 300
 LOOK_EVERY_S = 0.05
-PATTERN = """
-name: rise
-version: 1
-domain: fleet
-says: Low, then high.
-where: {low: x < 3, high: x >= 5}
-pattern: low ; high+
-max_gap: 10min
-"""
 FILES, ROWS = 8, 250_000
 """So many events that a job is not over before a test has killed what it wants to kill."""
 
@@ -44,9 +35,8 @@ class Process:
 
 
 def write_events(folder: Path) -> Path:
-    """Events of 40 tracks in order of arrival, with a catalog beside them."""
+    """Events of 40 tracks in order of arrival."""
     folder.mkdir()
-    folder.with_name("rise.yaml").write_text(PATTERN)
     random = np.random.default_rng(4)
     names = pa.array([f"t{n}" for n in range(40)])
     for n in range(FILES):
@@ -65,14 +55,16 @@ def write_events(folder: Path) -> Path:
 
 
 @contextmanager
-def recognising(events: Path, out: Path, master: str, *conf: str) -> Iterator["subprocess.Popen[str]"]:
+def recognising(
+    events: Path, catalog: Path, out: Path, master: str, *conf: str, **settings: str
+) -> Iterator["subprocess.Popen[str]"]:
     """`foresail recognise` on a cluster, started where no code of ours lies; gone when the block ends."""
     command = [
         str(Path(sys.executable).with_name("foresail")), "recognise", "--events", str(events), "--patterns",
-        str(events.with_name("rise.yaml")), "--out", str(out), "--json", "--master", master,
+        str(catalog), "--out", str(out), "--json", "--master", master,
         *(word for entry in conf for word in ("--conf", entry)),
     ]  # fmt: skip
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"} | settings
     job = subprocess.Popen(
         command, cwd=events.parent, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
@@ -132,12 +124,12 @@ def kill(number: int) -> None:
         return
 
 
-def finished(job: "subprocess.Popen[str]") -> dict[str, Any]:
-    """The summary of a job that ends well."""
+def finished(job: "subprocess.Popen[str]") -> tuple[dict[str, Any], str]:
+    """The summary of a job that ends well, and what it said while it ran."""
     out, err = job.communicate(timeout=WAIT_S)
     assert job.returncode == 0, err[-2000:]
     summary: dict[str, Any] = json.loads(out.splitlines()[-1])
-    return summary
+    return summary, err
 
 
 def until(what: str, holds: Callable[[], Any]) -> Any:

@@ -1,7 +1,9 @@
 """On clusters of separate processes: the code ships itself, and killed workers change nothing."""
 
+import json
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
@@ -24,49 +26,83 @@ from tests.end_to_end.cluster import (
 
 pytestmark = pytest.mark.spark
 
+PATTERN = """
+name: rise
+version: 1
+domain: fleet
+says: Low, then high.
+where: {low: x < 3, high: x >= 5}
+pattern: low ; high+
+max_gap: 10min
+"""
+KEYS = {
+    "events", "matches", "matches_by_pattern", "rejected", "omitted", "scheme", "scheme_reason", "seconds",
+    "seconds_by_step", "spark_stages", "events_per_second", "corrupt_files", "skipped", "output", "catalog_changed",
+}  # fmt: skip
+
 
 @pytest.fixture(scope="module")
 def events(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_events(tmp_path_factory.mktemp("cluster") / "events")
 
 
-@pytest.fixture(scope="module")
-def undisturbed(spark: SparkSession, events: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+@pytest.fixture
+def catalog(tmp_path: Path) -> Path:
+    (tmp_path / "rise.yaml").write_text(PATTERN)
+    return tmp_path / "rise.yaml"
+
+
+@pytest.fixture
+def undisturbed(spark: SparkSession, events: Path, catalog: Path, tmp_path: Path) -> list[str]:
     """The ids of the matches as one process finds them."""
-    out = tmp_path_factory.mktemp("local") / "out"
-    catalog = read_catalog([events.with_name("rise.yaml")])
-    run_recognise(spark, RecogniseRequest([str(events)], catalog, out), SILENT)
-    return ids(out)
+    run_recognise(spark, RecogniseRequest([str(events)], read_catalog([catalog]), tmp_path / "local"), SILENT)
+    return ids(tmp_path / "local")
 
 
 def ids(out: Path) -> list[str]:
     return sorted(pq.read_table(out / "matches", columns=["match_id"])["match_id"].to_pylist())
 
 
+def listened(folder: Path) -> set[str]:
+    """The kinds of events that Spark's event log tells of, read as the JSON lines that it is."""
+    (log,) = [file for file in folder.rglob("*") if file.is_file() and "appstatus" not in file.name]
+    with pa.input_stream(log, compression="zstd" if log.suffix == ".zstd" else None) as lines:
+        return {json.loads(line)["Event"] for line in lines.read().decode().splitlines()}
+
+
 def test_a_python_worker_and_an_executor_killed_on_a_local_cluster_change_nothing(
-    events: Path, undisturbed: list[str], tmp_path: Path
+    events: Path, catalog: Path, undisturbed: list[str], tmp_path: Path
 ) -> None:
-    shuffled = tmp_path / "shuffled"
-    with recognising(events, tmp_path / "out", "local-cluster[2,1,1024]", f"spark.local.dir={shuffled}") as job:
+    shuffled, log = tmp_path / "shuffled", tmp_path / "log"
+    with recognising(
+        events, catalog, tmp_path / "out", "local-cluster[2,1,1024]", f"spark.local.dir={shuffled}",
+        FORESAIL_SPARK__EVENT_LOG=str(log),
+    ) as job:  # fmt: skip
         kill(until("a Python worker runs", lambda: python_workers(job))[0])
         until("events have been sent to the workers of their tracks", lambda: [*shuffled.rglob("shuffle_*.data")])
         kill(until("an executor has a Python worker", lambda: executors(job))[0])
         assert job.poll() is None, "the job must still be running when its executor is killed"
-        summary = finished(job)
+        summary, said = finished(job)
     assert ids(tmp_path / "out") == undisturbed != []
     assert (summary["events"], summary["matches"]) == (FILES * ROWS, len(undisturbed))
+    assert f"recognising: {FILES * ROWS:,} events, {len(undisturbed):,} matches" in said
+    assert set(summary) >= KEYS
+    assert listened(log) >= {"SparkListenerExecutorRemoved", "SparkListenerStageCompleted", "SparkListenerJobEnd"}
 
 
-def test_a_worker_machine_lost_by_a_standalone_cluster_changes_nothing(
-    events: Path, undisturbed: list[str], tmp_path: Path
+def test_a_machine_lost_and_a_catalog_changed_while_a_standalone_cluster_works_change_nothing(
+    events: Path, catalog: Path, undisturbed: list[str], tmp_path: Path
 ) -> None:
     with (
         standalone(tmp_path / "cluster", workers=2) as (master, workers),
-        recognising(events, tmp_path / "out", master, "spark.driver.host=127.0.0.1") as job,
+        recognising(events, catalog, tmp_path / "out", master, "spark.driver.host=127.0.0.1") as job,
     ):
         until("a Python worker runs", lambda: python_workers(workers[0]))
+        catalog.write_text(PATTERN.replace("x < 3", "x < 1"))
         workers[0].kill()
         assert job.poll() is None, "the job must still be running when a worker is killed"
-        summary = finished(job)
+        summary, said = finished(job)
     assert ids(tmp_path / "out") == undisturbed != []
     assert (summary["events"], summary["matches"]) == (FILES * ROWS, len(undisturbed))
+    assert summary["catalog_changed"]
+    assert "the matches are of the catalog as it was then" in said
