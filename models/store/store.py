@@ -217,8 +217,8 @@ class ModelStore:
         return dict(json.loads(held))
 
     def _written(self, model: Model, search: Mapping[str, Any] | None) -> str:
-        last = max((serial_of(version) or 0 for version in self.versions(model.pattern)), default=0)
-        numbered = model.with_serial(last + 1)
+        named = {*self.versions(model.pattern), *self.record(model.pattern).ever_named}
+        numbered = model.with_serial(max((serial_of(version) or 0 for version in named), default=0) + 1)
         if search is not None:
             content = json.dumps({**search, "model_version": numbered.version}, indent=1) + "\n"
             self.storage.write(_search(model.pattern, numbered.version), content.encode())

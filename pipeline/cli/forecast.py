@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @input_options
-@click.option("--models", type=click.Path(path_type=Path), required=True, help="The folder that models are kept in.")
+@click.option("--models", required=True, metavar="DIR", help="The model store: a folder or a URI.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder to write to.")
 @click.option("--format", "form", type=click.Choice(["parquet", "jsonl"]), default="parquet", show_default=True)
 @click.option(
@@ -37,7 +37,7 @@ def command(
     types: str | None,
     time_unit: str | None,
     sets: tuple[str, ...],
-    models: Path,
+    models: str,
     out: Path,
     form: str,
     emit: str,

@@ -13,7 +13,7 @@ from pipeline.progress import open_progress, write_summary
 
 @click.command()
 @input_options
-@click.option("--models", type=click.Path(path_type=Path), required=True, help="The folder that models are kept in.")
+@click.option("--models", required=True, metavar="DIR", help="The model store: a folder or a URI.")
 @click.option("--add", is_flag=True, help="Add to the counts of earlier training; otherwise they are counted anew.")
 @click.option("--half-life-days", type=click.FloatRange(min=0, min_open=True), help="With --add: old counts fade.")
 @click.option("--from", "since", type=click.DateTime(), help="Only events from this time on (UTC).")
@@ -21,6 +21,7 @@ from pipeline.progress import open_progress, write_summary
 @click.option(
     "--count-only", is_flag=True, help="Only count --from to --to; `foresail models learn` goes on from there."
 )
+@click.option("--each-day", is_flag=True, help="With --count-only: every day (UTC) is an interval of its own.")
 @click.option("--order", type=click.IntRange(min=0), help="The longest context to keep; the catalog says otherwise.")
 @click.option("--horizon", type=int, help="How many events ahead to look; the catalog says otherwise.")
 @settings_options
@@ -33,12 +34,13 @@ def command(
     types: str | None,
     time_unit: str | None,
     sets: tuple[str, ...],
-    models: Path,
+    models: str,
     add: bool,
     half_life_days: float | None,
     since: datetime | None,
     until: datetime | None,
     count_only: bool,
+    each_day: bool,
     order: int | None,
     horizon: int | None,
     settings_file: Path | None,
@@ -77,7 +79,7 @@ def command(
     spark = start_spark(settings, "foresail train", progress)
     try:
         if count_only:
-            _count(spark, request, settings, progress, as_json)
+            _count(spark, request, settings, progress, each_day, as_json)
             return
         summary = run_train(spark, request, progress)
     finally:
@@ -85,14 +87,16 @@ def command(
     _show(summary, as_json)
 
 
-def _count(spark: Any, request: Any, settings: Any, progress: Any, as_json: bool) -> None:
-    from pipeline.jobs.count_interval import count_interval
+def _count(spark: Any, request: Any, settings: Any, progress: Any, each_day: bool, as_json: bool) -> None:
+    from pipeline.jobs.count_interval import count_each_day, count_interval
 
-    summary = count_interval(spark, request, settings.training, progress)
+    count = count_each_day if each_day else count_interval
+    summary = count(spark, request, settings.training, progress)
     if as_json:
         write_summary(summary)
         return
-    click.echo(f"{summary['interval']}: {len(summary['patterns'])} patterns counted, {summary['seconds']:.1f} s")
+    for row in summary.get("intervals", [summary]):
+        click.echo(f"{row['interval']}: {len(row['patterns'])} patterns counted, {row['seconds']:.1f} s")
 
 
 def _utc(moment: datetime | None) -> datetime | None:
