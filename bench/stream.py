@@ -83,6 +83,7 @@ def set_up(**stream: Any) -> Iterator[Bench]:
             "checkpoint": str(folder / "checkpoint"),
             "starting_offsets": "earliest",
             "out_of_order_s": 0.0,
+            "episodes": "changes",
             **stream,
         },
     }
@@ -143,10 +144,13 @@ def as_messages(numbers: DataFrame, number: Column, tracks: int = TRACKS, first:
 
 
 def fill(bench: Bench, events: int, tracks: int = TRACKS, first: int = FIRST) -> float:
-    """Put events into the topic; seconds it took."""
+    """Put events into the topic, each of two writers those of half the tracks in order; seconds it took."""
     began = time.monotonic()
-    numbers = bench.spark.range(0, events, 1, 2)
-    _write(as_messages(numbers, F.col("id"), tracks, first).write.format("kafka"), bench).save()
+    half, at = events // 2, F.col("id") % (events // 2)
+    step, of_writer = F.floor(at / (tracks // 2)), F.floor(F.col("id") / half)
+    number = step * tracks + 2 * (at % (tracks // 2)) + of_writer
+    numbers = bench.spark.range(0, 2 * half, 1, 2)
+    _write(as_messages(numbers, number.cast("long"), tracks, first).write.format("kafka"), bench).save()
     return time.monotonic() - began
 
 

@@ -210,6 +210,9 @@ class StreamSettings(Section):
     models: Path | None = Field(None, description="The model store; none means no forecasts.")
     forecast: tuple[str, ...] = Field((), description="Patterns to forecast; all that have a model if none is named.")
     emission: Literal["all", "positive", "changes"] = Field("changes", description="Which forecasts are told.")
+    episodes: Literal["all", "changes"] = Field(
+        "all", description="Rows of an episode: opened, updated at each event, ended; or without the updates."
+    )
     checkpoint: Path = Field(Path("checkpoint"), description="Where Spark keeps offsets and state; keep it.")
     output: Path | None = Field(None, description="Also write Parquet here: a folder for each kind of row.")
     to_kafka: bool = Field(True, description="Write to the topics.")

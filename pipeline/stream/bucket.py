@@ -159,8 +159,8 @@ class Bucket:
         found = self._scored(found, ordered)
         for finding in found:
             rows, events = self._rows(finding, names, seen.times, arrived, where)
-            told += rows
             self.alerts.note(rows, events, ordered.rows)
+            told += self._counted(rows)
         return self._keep(ordered.tracks, places, after), told
 
     def _scored(self, found: list[Finding], ordered: Ordered) -> list[Finding]:
@@ -222,24 +222,33 @@ class Bucket:
             at = None if places is None else places.at(events)
             found = found_batch(finding.matches, finding.patterns, names, events, features, at)
             rows = findings.match_rows(found, arrived[finding.matches.event])
-            return self._enabled(rows, finding.matches.event, self.tally.matches)
+            return self._enabled(rows, finding.matches.event)
         forecaster = self.line.forecaster if finding.group is None else self.line.groups[finding.group].forecaster
         if finding.forecasts is None or not len(finding.forecasts) or forecaster is None:
             return [], none
         rows = findings.forecast_rows(finding.forecasts, forecaster.models, names, features, times, arrived)
-        return self._enabled(rows, finding.forecasts.event, self.tally.forecasts)
+        return self._enabled(rows, finding.forecasts.event)
 
-    def _enabled(
-        self, rows: pa.Table, events: NDArray[np.int64], tally: dict[str, int]
-    ) -> tuple[list[pa.Table], NDArray[np.int64]]:
-        """The rows of patterns that are switched on, counted by pattern."""
+    def _enabled(self, rows: pa.Table, events: NDArray[np.int64]) -> tuple[list[pa.Table], NDArray[np.int64]]:
+        """The rows of patterns that are switched on."""
         if self.configuration.disabled:
             off = pa.compute.is_in(rows.column("pattern"), pa.array(self.configuration.disabled, pa.string()))
             on = ~off.to_numpy()
             rows, events = rows.filter(pa.array(on)), events[on]
-        for counted in pa.compute.value_counts(rows.column("pattern").combine_chunks()).to_pylist():
-            tally[counted["values"]] = tally.get(counted["values"], 0) + counted["counts"]
         return ([rows] if rows.num_rows else []), events
+
+    def _counted(self, tables: list[pa.Table]) -> list[pa.Table]:
+        """The rows that are told, counted by pattern: of episodes all, or opened and ended ones alone."""
+        told = []
+        for rows in tables:
+            match = rows.column("kind")[0].as_py() == findings.MATCH
+            if match and self.spec.episodes == "changes":
+                rows = rows.filter(pa.compute.not_equal(rows.column("status"), "updated"))  # noqa: PLW2901
+            tally = self.tally.matches if match else self.tally.forecasts
+            for counted in pa.compute.value_counts(rows.column("pattern").combine_chunks()).to_pylist():
+                tally[counted["values"]] = tally.get(counted["values"], 0) + counted["counts"]
+            told += [rows] if rows.num_rows else []
+        return told
 
     def _late_rows(self, behind: pd.DataFrame) -> list[pa.Table]:
         if not len(behind):
@@ -267,8 +276,8 @@ class Bucket:
             names = pa.array(self.tracks, pa.string())
             none = np.zeros(len(self.tracks), dtype=np.int64)
             rows, _ = self._rows(finding, names, none, none)
-            told += rows
             self.alerts.note(rows, None, pd.DataFrame())
+            told += self._counted(rows)
         self.clock = replace(clock, now_us=now)
         alerts = self.alerts.advance(now)
         self.tally.alerts += sum(rows.num_rows for rows in alerts)
