@@ -129,8 +129,11 @@ class Line:
         whole: LineState = joined(list(states))
         return whole
 
-    def advance(self, seen: Seen, state: LineState, before_us: int) -> tuple[list[Finding], LineState]:
-        """What the events tell, and the state after them; what a clock at `before_us` has told is not told again."""
+    def advance(self, seen: Seen, state: LineState, before_us: NDArray[np.int64]) -> tuple[list[Finding], LineState]:
+        """What the events tell, and the state after them; what a clock has told of a track is not told again.
+
+        `before_us` is up to when it has, for each track.
+        """
         found: list[Finding] = []
         after: list[Any] = []
         plain = Batch(seen.words, seen.times, seen.first_of)
@@ -233,7 +236,7 @@ def _told(
     patterns: Sequence[CompiledPattern],
     seen: Seen,
     last_time: NDArray[np.int64],
-    before_us: int,
+    before_us: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
     """Which rows `timed_out` the clock has told before: those of a track's first event after a silence it has seen."""
     timed_out: NDArray[np.bool_] = matches.status == TIMED_OUT
@@ -245,7 +248,7 @@ def _told(
     first = matches.event == seen.first_of[track]
     silent_since = last_time[track]
     known = timed_out & first & (gap != NEVER) & (silent_since > NEVER_SEEN)
-    told: NDArray[np.bool_] = known & (np.where(known, silent_since, 0) + np.where(known, gap, 0) < before_us)
+    told: NDArray[np.bool_] = known & (np.where(known, silent_since, 0) + np.where(known, gap, 0) < before_us[track])
     return told
 
 

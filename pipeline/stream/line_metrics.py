@@ -12,6 +12,7 @@ HELP = {
     "forecasts_total": "Forecasts told, by pattern.",
     "alerts_total": "Messages about alerts.",
     "late_total": "Events that came too late to be put in order.",
+    "rerun_total": "Events of the past that were read again, late ones and those after them.",
     "repeated_total": "Second events of a track at one instant.",
     "rejected_total": "Messages that are no positions.",
     "forgotten_total": "Tracks forgotten because they were silent.",
@@ -27,7 +28,7 @@ HELP = {
     "state_rows": "Rows of the state store.",
     "score": "Rolling scores of forecasts, by pattern and measure.",
 }
-SUMMED = ("events", "late", "repeated", "rejected", "forgotten", "alerts")
+SUMMED = ("events", "late", "rerun", "repeated", "rejected", "forgotten", "alerts")
 
 
 @dataclass(slots=True)
