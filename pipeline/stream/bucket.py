@@ -58,6 +58,7 @@ class Tally:
     rejected: int = 0
     tracks: int = 0
     waiting: int = 0
+    runs: int = 0
     forgotten: int = 0
     alerts: int = 0
     matches: dict[str, int] = field(default_factory=dict)
@@ -347,7 +348,7 @@ class Bucket:
         if self.rules.rerun_us:
             newest = pd.Series(self.state.last_time, index=pd.Index(self.tracks, dtype=object))
             self.past.move_on(self.line, newest, self.rules.rerun_us, self._found)
-        self.tally.tracks = len(self.tracks)
+        self.tally.tracks, self.tally.runs = len(self.tracks), self.line.runs(self.state)
         self.tally.waiting = 0 if self.waiting is None else len(self.waiting)
 
     def _lay_down(self, resting: NDArray[np.bool_], now: int) -> None:

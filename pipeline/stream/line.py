@@ -25,7 +25,7 @@ from patterns.recognition.matches import Matches
 from patterns.recognition.recogniser import Batch, Recogniser
 from patterns.recognition.rows import TIMED_OUT
 from patterns.recognition.tables import NEVER
-from patterns.recognition.track_state import TrackStates
+from patterns.recognition.track_state import NO_RUN, TrackStates
 from patterns.spec import Output
 from pipeline.stream.joining import joined
 from pipeline.stream.ordering import NEVER_SEEN
@@ -211,6 +211,17 @@ class Line:
         by_track = {name: getattr(matches, name) for name in Matches.__dataclass_fields__}
         by_track["event"] = tracks[matches.event].astype(np.int64)
         return Finding(part.patterns, Matches(**by_track), group=self._group_of(part))
+
+    def runs(self, state: LineState) -> int:
+        """How many runs are under way."""
+        count = 0
+        for part, saved in zip(self._parts, state.parts, strict=True):
+            if isinstance(part, Recogniser):
+                count += int((saved.detecting.start_index != NO_RUN).sum())
+                count += sum(int(sets.configurations_at[-1]) for sets in saved.counting)
+            elif isinstance(part, FamilyRecogniser):
+                count += int((saved.states.start_index[: int(saved.rows_at[-1])] != NO_RUN).sum())
+        return count
 
     def waits(self, state: LineState, now_us: int) -> NDArray[np.bool_]:
         """Which tracks have an open episode that a clock will close."""

@@ -18,6 +18,7 @@ HELP = {
     "forgotten_total": "Tracks forgotten because they were silent.",
     "control_messages_total": "Control messages, by whether they were accepted.",
     "tracks": "Tracks at hand; those at rest are not counted.",
+    "runs": "Runs under way: patterns that have begun in a track at hand.",
     "waiting_events": "Events that wait to be put in order.",
     "batch": "Number of the last micro-batch.",
     "batch_seconds": "How long the last micro-batch took.",
@@ -49,6 +50,7 @@ class Metrics:
                 for name in ("matches", "forecasts"):
                     for pattern, count in some[name].items():
                         self.totals[f"{name}_total", f'pattern="{pattern}"'] += count
+            self.gauges["runs", ""] = sum(some["runs"] for some in stats)
             self.gauges["tracks", ""] = sum(some["tracks"] for some in stats)
             self.gauges["waiting_events", ""] = sum(some["waiting"] for some in stats)
             self.gauges["batch", ""] = batch
