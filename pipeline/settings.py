@@ -227,6 +227,9 @@ class StreamSettings(Section):
     out_of_order_s: float = Field(
         10.0, ge=0, description="How long an event waits for earlier ones of its track, in event time."
     )
+    rerun_s: float = Field(
+        0.0, ge=0, description="A late event up to so long behind its track is read after all; 0 leaves it out."
+    )
     same_time: Literal["drop", "keep"] = Field("drop", description="A second event of a track at one instant.")
     rest_after_s: float = Field(900.0, gt=0, description="A track silent for so long is moved out of the way.")
     forget_after_s: float = Field(86_400.0, gt=0, description="A track silent for so long is forgotten.")
