@@ -11,17 +11,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import Column
-from pyspark.sql import functions as F  # noqa: N812
 
 from models.store import Interval, Storage
 from models.store.intervals import interval_named
 from patterns.conditions import AttributeType
 from pipeline.arrow_columns import array_column
-from pipeline.stages.sample import NearTable, Sample, Share
+from pipeline.track_sample import NearTable, Sample, Share
 
 FOLDER = "held_out"
-PARTS = 1000
 KEYS = ("track", "time_us", "offset")
 
 
@@ -38,11 +35,6 @@ class HeldOut:
     def data(self) -> str:
         """Which data it is, as scores name it."""
         return f"{self.intervals[0]}" if len(self.intervals) == 1 else f"{self.intervals[0]}..{self.intervals[-1]}"
-
-
-def is_held_out(share: float) -> Column:
-    """Whether a track is held out: by its name, so that it is so every day."""
-    return F.pmod(F.xxhash64(F.lit("held out"), F.col("track")), F.lit(PARTS)) < F.lit(round(share * PARTS))
 
 
 def write_held_out(storage: Storage, interval: Interval, held: HeldOut) -> None:

@@ -1,4 +1,4 @@
-"""`make airflow`: a local Airflow with the schedules, on loopback, on a simulated week that ends today; to look at.
+"""`make airflow`: a local Airflow with the schedules, on loopback, on a simulated week and today's hours; to look at.
 
     python -m pipeline.local_airflow [--port 8080] [--home DIR]
 
@@ -7,11 +7,17 @@ SQLite, no examples, everyone is admin: for one person on one machine.
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from pipeline.schemas import DERIVED_COLUMNS
 from pipeline.settings import cache_home
 
 CHECKOUT = Path(__file__).resolve().parents[1]
@@ -35,20 +41,45 @@ def environment_of(home: Path, port: int) -> dict[str, str]:
         "AIRFLOW__API__WORKERS": "1",
         "AIRFLOW_FORESAIL_HOME": str(home / "data"),
         "AIRFLOW_FORESAIL_COMMAND": str(PROGRAMS / "foresail"),
+        "AIRFLOW_FORESAIL_DOMAIN": "fleet",
     }
 
 
-def prepare(home: Path, environment: dict[str, str]) -> None:
+def prepare(home: Path, environment: dict[str, str], today: datetime) -> None:
     """The database, the pool, and a simulated fleet unless it is there."""
     home.mkdir(parents=True, exist_ok=True)
-    events = home / "data" / "events"
-    if not (events / "events").exists():
-        start = (datetime.now(tz=UTC) - timedelta(days=SIMULATED_DAYS)).strftime("%Y-%m-%d")
-        size = ("--tracks", "60", "--days", str(SIMULATED_DAYS), "--step", "120", "--start", start)
-        _run([str(PROGRAMS / "foresail"), "simulate", "--domain", "fleet", *size, "--out", str(events)], environment)
+    if not (home / "data" / "events" / "events").exists():
+        make_feed(home / "data", environment, today)
     airflow = str(PROGRAMS / "airflow")
     _run([airflow, "db", "migrate"], environment, quiet=True)
     _run([airflow, "pools", "set", "foresail_spark", "1", "Commands that start Spark"], environment, quiet=True)
+
+
+def make_feed(data: Path, environment: dict[str, str], today: datetime) -> None:
+    """A simulated week as events, and the hours of `today` as files that the schedule `ingest_feeds` takes in."""
+    foresail, fleet = str(PROGRAMS / "foresail"), ("--domain", "fleet")
+    simulated, history = data / "simulated", data / "history"
+    start = (today - timedelta(days=SIMULATED_DAYS)).strftime("%Y-%m-%d")
+    size = ("--tracks", "60", "--days", str(SIMULATED_DAYS + 1), "--step", "120", "--start", start)
+    shutil.rmtree(simulated, ignore_errors=True)
+    _run([foresail, "simulate", *fleet, *size, "--out", str(simulated)], environment)
+    split_by_hour(simulated / "events", history, data / "feed", today)
+    given = ("--from", "canonical", "--input", str(history))
+    _run([foresail, "ingest", *fleet, *given, "--out", str(data / "events")], environment)
+
+
+def split_by_hour(events: Path, history: Path, feed: Path, today: datetime) -> None:
+    """What was before today as one file, and a file for each hour of today, named after it."""
+    table = ds.dataset(events, format="parquet").to_table()
+    table = table.drop_columns([name for name in DERIVED_COLUMNS if name in table.column_names])
+    hours = pc.strftime(pc.floor_temporal(table.column("time"), unit="hour"), format="%Y-%m-%dT%H")
+    for folder in (history, feed):
+        folder.mkdir(parents=True, exist_ok=True)
+    day = today.strftime("%Y-%m-%d")
+    pq.write_table(table.filter(pc.less(hours, day)), history / "history.parquet")
+    for hour in pc.unique(hours).to_pylist():
+        if hour.startswith(day):
+            pq.write_table(table.filter(pc.equal(hours, hour)), feed / f"{hour}.parquet")
 
 
 def main() -> None:
@@ -58,7 +89,7 @@ def main() -> None:
     parser.add_argument("--home", type=Path, default=cache_home() / "foresail" / "airflow")
     asked = parser.parse_args()
     environment = environment_of(asked.home, asked.port)
-    prepare(asked.home, environment)
+    prepare(asked.home, environment, datetime.now(tz=UTC))
     print(f"foresail: Airflow will be at http://127.0.0.1:{asked.port}; stop it with Ctrl-C", file=sys.stderr)
     sys.stderr.flush()
     os.execve(str(PROGRAMS / "airflow"), ["airflow", "standalone"], environment)

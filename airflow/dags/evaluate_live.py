@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
 from airflow.sdk import DAG, CronDataIntervalTimetable, Param
-from foresail_command import DEFAULTS, MODELS, PATTERNS, TAGS, TO, foresail, metric_param, models_param, patterns_param
+from foresail_command import DEFAULTS, MODELS, PATTERNS, TAGS, TO, TRAINING, foresail, interval_of
 
 with DAG(
     "evaluate_live",
@@ -14,10 +14,10 @@ with DAG(
     max_active_runs=1,
     default_args=DEFAULTS,
     tags=[*TAGS, "models"],
+    user_defined_macros={"interval": interval_of},
+    render_template_as_native_obj=True,  # what is handed on keeps its type: a budget is a number, patterns are a list
     params={
-        "models": models_param,
-        "patterns": patterns_param,
-        "metric": metric_param,
+        **TRAINING,
         "tolerance": Param(0.1, type="number", minimum=0, description="A score lower by more than this has degraded."),
         "budget": Param(40, type="integer", minimum=1, maximum=200, description="Settings the retraining tries."),
     },
@@ -25,7 +25,7 @@ with DAG(
 ### How yesterday's forecasts did
 Forecasts follow from the model and the events, so each champion is scored on the held-out tracks of the newest day
 that was counted, next to its score when it was judged first. If one is lower by more than `tolerance`, `train_models`
-is run with a wider search; otherwise that task is skipped.
+is run with a wider search, for the same day and with the same parameters; otherwise that task is skipped.
 """,
 ):
     live = foresail(
@@ -37,7 +37,9 @@ is run with a wider search; otherwise that task is skipped.
     retrain = TriggerDagRunOperator(
         task_id="retrain",
         trigger_dag_id="train_models",
-        conf={"models": "{{ params.models }}", "budget": "{{ params.budget }}"},
+        conf={name: f"{{{{ params.{name} }}}}" for name in TRAINING},
+        logical_date="{{ interval(dag_run)[1] }}+00:00",
+        reset_dag_run=True,
         doc_md="A run of train_models with a wider search.",
     )
     live >> retrain

@@ -1,12 +1,22 @@
 """Hourly: the hour's files of a feed become events. What was read is skipped, so any hour can be run again."""
 
+import json
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from airflow.sdk import DAG, Asset, CronDataIntervalTimetable, Param
-from foresail_command import DEFAULTS, HOME, PLACE, SPARK_POOL, TAGS, events_param, foresail
+from foresail_command import DEFAULTS, DOMAIN, HOME, HOUR, PLACE, SPARK_POOL, TAGS, events_param, foresail, interval_of
 
 EVENTS = Asset("foresail_events")
-HOUR = "{{ data_interval_start.strftime('%Y-%m-%dT%H') }}"
+HOUR_TEXT = "{{ interval(dag_run, unit=hour)[0][:13] }}"
+
+
+def tell_interval(context: Any, result: dict[str, Any]) -> None:
+    """Say with the update of the asset which hour came, so that who follows it knows the day."""
+    begin, end = interval_of(context["dag_run"], unit=HOUR)
+    extra = {"from": f"{begin}+00:00", "to": f"{end}+00:00", "rows": result["rows_out"]}
+    context["outlet_events"][EVENTS].extra = extra
+
 
 with DAG(
     "ingest_feeds",
@@ -16,24 +26,35 @@ with DAG(
     max_active_runs=1,
     default_args=DEFAULTS,
     tags=[*TAGS, "ingest"],
+    user_defined_macros={"interval": interval_of, "hour": HOUR},
     params={
         "feed": Param("canonical", type="string", description="The feed, as `foresail ingest --list` names it."),
+        "domain": Param(
+            DOMAIN,
+            type=["null", "string"],
+            enum=[None, "maritime", "fleet"],
+            description="Whose rules cleaning follows.",
+        ),
         "input": Param(f"{HOME}/feed", type="string", pattern=PLACE, description="Folder of files named after hours."),
         "events": events_param,
     },
     doc_md="""
 ### Events of the last hour
 Reads the files `INPUT/2026-03-02T05*` of the hour into the folder of events (`foresail ingest --append`). A file that
-was read before is skipped: a run can be repeated, and hours can be backfilled in any order. An hour without files is no
-fault. Updates the asset `foresail_events`.
+was read before is skipped: a run can be repeated, and hours can be backfilled in any order. An hour in which nothing
+new came is no fault: the task is skipped, and its log says so. Otherwise the asset `foresail_events` is updated, which
+starts `train_models` for the day.
 """,
 ):
     ingest = foresail(
         "ingest",
-        f"ingest --from '{{{{ params.feed }}}}' --input '{{{{ params.input }}}}/{HOUR}*'"
-        " --append --allow-empty --out '{{ params.events }}' --json",
+        "ingest{% if params.domain %} --domain {{ params.domain }}{% endif %}"
+        f" --from '{{{{ params.feed }}}}' --input '{{{{ params.input }}}}/{HOUR_TEXT}*'"
+        " --append --allow-empty --exit-code --out '{{ params.events }}' --json",
         pool=SPARK_POOL,
         execution_timeout=timedelta(minutes=50),
         outlets=[EVENTS],
-        doc_md="The hour's files, cleaned; rejected rows are kept with their reason.",
+        output_processor=json.loads,
+        post_execute=tell_interval,
+        doc_md="The hour's files, cleaned; rejected rows are kept with their reason. Skipped when nothing new came.",
     )

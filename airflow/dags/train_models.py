@@ -1,25 +1,21 @@
-"""Daily: count the day, add the counts up, learn per pattern, judge against the champion, promote what is better."""
+"""Daily and when events came: count the day, add up, learn per pattern, judge against the champion, promote."""
 
 import json
 from datetime import UTC, datetime, timedelta
 
-from airflow.sdk import DAG, CronDataIntervalTimetable, Param, task_group
+from airflow.sdk import DAG, Asset, AssetOrTimeSchedule, CronDataIntervalTimetable, task_group
 from foresail_command import (
     DEFAULTS,
     FROM_TO,
     LAYERS,
     MODELS,
     PATTERNS,
-    PLACE,
     SPARK_POOL,
     TAGS,
     TO,
-    events_param,
+    TRAINING,
     foresail,
-    layers_param,
-    metric_param,
-    models_param,
-    patterns_param,
+    interval_of,
 )
 
 VERSION = "{{ ti.xcom_pull(task_ids='one_pattern.promote', map_indexes=ti.map_index) }}"
@@ -32,28 +28,20 @@ TELL = (
 
 with DAG(
     "train_models",
-    schedule=CronDataIntervalTimetable("0 0 * * *", timezone="UTC"),
+    schedule=AssetOrTimeSchedule(
+        timetable=CronDataIntervalTimetable("0 0 * * *", timezone="UTC"), assets=[Asset("foresail_events")]
+    ),
     start_date=datetime(2026, 1, 1, tzinfo=UTC),
     catchup=False,
     max_active_runs=1,
     default_args=DEFAULTS,
     tags=[*TAGS, "models"],
-    params={
-        "events": events_param,
-        "models": models_param,
-        "patterns": patterns_param,
-        "layers": layers_param,
-        "margin": Param(0.01, type="number", minimum=0, description="By how much a challenger must be better."),
-        "metric": metric_param,
-        "budget": Param(12, type="integer", minimum=1, maximum=200, description="Settings that are tried per pattern."),
-        "half_life_days": Param(None, type=["null", "number"], exclusiveMinimum=0, description="Old counts fade."),
-        "stream_settings": Param(
-            None, type=["null", "string"], pattern=PLACE, description="The settings file of the stream to tell."
-        ),
-    },
+    user_defined_macros={"interval": interval_of},
+    params=TRAINING,
     doc_md="""
 ### Models that age are learned anew
 1. **count** the events of the day, with Spark, once for all patterns: a day that is counted again replaces itself.
+   A run that new events have started counts the days they are of, today as far as it has come.
 2. **merge** the counts of all days.
 3. for each pattern, on its own: **learn** a challenger (order, smoothing and threshold searched on held-out tracks),
    **evaluate** it and the champion on other held-out tracks, **promote** it if it is better by `margin`, else keep the
@@ -64,16 +52,17 @@ A pattern whose learning fails does not stop the others. Undo a promotion with `
 ):
     count = foresail(
         "count",
-        f"train --count-only --events '{{{{ params.events }}}}' {PATTERNS}{LAYERS} {MODELS} {FROM_TO} --json",
+        f"train --count-only --events '{{{{ params.events }}}}' {PATTERNS}{LAYERS} {MODELS} {FROM_TO}"
+        " --each-day --json",
         pool=SPARK_POOL,
         doc_md="The day's events as counts, and a sample of the tracks that are never counted.",
     )
     merge = foresail(
         "merge",
-        f"models merge {MODELS} {TO} --json"
+        f"models merge {PATTERNS} {MODELS} {FROM_TO} --json"
         "{% if params.half_life_days %} --half-life-days {{ params.half_life_days }}{% endif %}",
         output_processor=lambda line: json.loads(line)["patterns"],
-        doc_md="The counts of all days as one; returns the patterns that were counted.",
+        doc_md="The counts of all days as one; returns the patterns that were counted: without events, none.",
     )
 
     @task_group

@@ -29,13 +29,12 @@ def judged(record: Record, version: str, margin: float, metric: str = DEFAULT_ME
         return Judgement(False, f"it was trained on older data than the champion {champion}", champion)
     mine = record.scored(version)
     if mine is None:
-        msg = f"{version}: no scores of it are known. Run `foresail evaluate --against champion` first."
+        msg = f"{version}: no scores of it are known. Run `foresail models evaluate` first."
         raise PromotionError(msg)
     theirs = record.scored(champion, mine.data)
     if theirs is None:
         msg = (
-            f"{version}: scored on {mine.data}, its champion {champion} was not. "
-            "Run `foresail evaluate --against champion` again."
+            f"{version}: scored on {mine.data}, its champion {champion} was not. Run `foresail models evaluate` again."
         )
         raise PromotionError(msg)
     ours, other = _value(mine, metric), _value(theirs, metric)

@@ -51,6 +51,12 @@ class Record:
     scores: tuple[Scored, ...] = ()
     decisions: tuple[Decision, ...] = ()
 
+    @property
+    def ever_named(self) -> set[str]:
+        """Every version that is remembered, also of models that were pruned: no number is given twice."""
+        told = {held.version for some in (self.decisions, self.scores) for held in some}
+        return {*self.models, *self.earlier, *told}
+
     def scored(self, version: str, data: str | None = None) -> Scored | None:
         """The newest scores of a version, on that data if it is named."""
         found = (held for held in reversed(self.scores) if held.version == version and data in (None, held.data))

@@ -256,13 +256,14 @@ class ModelStore:
         return dict(json.loads(held))
 
     def _written(self, model: Model, search: Mapping[str, Any] | None, groups: GroupModels | None) -> str:
-        last = max((serial_of(version) or 0 for version in self.versions(model.pattern)), default=0)
-        numbered = model.with_serial(last + 1)
+        named = {*self.versions(model.pattern), *self.record(model.pattern).ever_named}
+        serial = max((serial_of(version) or 0 for version in named), default=0) + 1
+        numbered = model.with_serial(serial)
         if search is not None:
             told = json.dumps({**search, "model_version": numbered.version}, indent=1) + "\n"
             self.storage.write(_search(model.pattern, numbered.version), told.encode())
         if groups is not None:
-            content = groups_to_bytes(groups.with_serial(last + 1))
+            content = groups_to_bytes(groups.with_serial(serial))
             self.storage.write(_groups(model.pattern, numbered.version), content)
         self.storage.write(_file(model.pattern, numbered.version), model_to_bytes(numbered))
         return numbered.version

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @shared_options
-@click.option("--models", type=click.Path(path_type=Path), required=True, help="The folder that models are kept in.")
+@click.option("--models", required=True, metavar="DIR", help="The model store: a folder or a URI.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder to write to.")
 @click.option("--format", "form", type=click.Choice(["parquet", "jsonl"]), default="parquet", show_default=True)
 @click.option(
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option("--threshold", type=click.FloatRange(0, 1), help="In place of the one that training chose.")
 def command(
     asked: Asked,
-    models: Path,
+    models: str,
     out: Path,
     form: str,
     emit: str,

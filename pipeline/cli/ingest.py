@@ -6,6 +6,9 @@ import click
 
 from pipeline.cli.options import settings_from, settings_options
 
+NOTHING_NEW = 99
+"""The exit code of --exit-code when every file was read before, or none is there: Airflow skips what follows."""
+
 
 @click.command()
 @click.option(
@@ -25,6 +28,7 @@ from pipeline.cli.options import settings_from, settings_options
 @click.option("--out", type=click.Path(path_type=Path), help="The folder of the result; made if absent.")
 @click.option("--append", is_flag=True, help="Add to what the folder holds; files it was made from are skipped.")
 @click.option("--allow-empty", is_flag=True, help="No file at --input is no fault: an hour in which nothing came.")
+@click.option("--exit-code", is_flag=True, help=f"End with code {NOTHING_NEW} when nothing new came.")
 @click.option("--mapping", type=click.Path(path_type=Path), help="A YAML file that says which column is what.")
 @click.option("--static", type=click.Path(path_type=Path), help="A CSV file of static data: ship types and names.")
 @click.option(
@@ -49,6 +53,7 @@ def command(
     out: Path | None,
     append: bool,
     allow_empty: bool,
+    exit_code: bool,
     mapping: Path | None,
     static: Path | None,
     domain: str | None,
@@ -75,7 +80,7 @@ def command(
         raise click.UsageError(msg)
     if allow_empty and not any("://" in given or _is_there(given) for given in inputs):
         _tell_empty(inputs, as_json)
-        return
+        raise SystemExit(NOTHING_NEW if exit_code else 0)
     from dataclasses import asdict, replace
     from datetime import UTC, datetime
 
@@ -103,6 +108,8 @@ def command(
         write_summary(asdict(result))
     else:
         show_result(result, out)
+    if exit_code and not result.files_read:
+        raise SystemExit(NOTHING_NEW)
 
 
 def _is_there(given: str) -> bool:

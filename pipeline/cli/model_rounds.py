@@ -33,25 +33,29 @@ _PATTERNS = click.option("--patterns", multiple=True, help="Catalog files or fol
 
 
 @click.command()
-@click.argument("patterns", nargs=-1)
+@click.argument("names", nargs=-1)
+@_PATTERNS
 @round_options
+@click.option("--from", "since", type=click.DateTime(), help="Leave out patterns of which nothing was counted since.")
 @click.option("--half-life-days", type=float, help="Older counts fade: half after so many days.")
 def merge(
+    names: tuple[str, ...],
     patterns: tuple[str, ...],
     place: str,
     until: datetime | None,
     settings_file: Path | None,
     as_json: bool,
+    since: datetime | None,
     half_life_days: float | None,
 ) -> None:
-    """Add up the counts of all intervals of PATTERNS (all when none is named)."""
+    """Add up the counts of all intervals of NAMES (all of --patterns when none is named)."""
     from pipeline.jobs.learn_counted import merge_counted
     from pipeline.settings import read_settings
 
     store = store_at(place)
     fading = half_life_days or read_settings(settings_file).training.half_life_days
-    found = [merge_counted(store, pattern, _micros(until), fading) for pattern in patterns or store.patterns()]
-    rows = [row for row in found if row is not None]
+    found = [merge_counted(store, name, _micros(until), fading) for name in _named(store, names, patterns)]
+    rows = [row for row in found if row is not None and (since is None or row["until_us"] > _some_micros(since))]
     _tell({"patterns": [row["pattern"] for row in rows], "merged": rows}, as_json)
 
 
@@ -88,10 +92,10 @@ def evaluate(pattern: str, patterns: tuple[str, ...], **shared: Any) -> None:
 def live(
     names: tuple[str, ...], patterns: tuple[str, ...], tolerance: float, metric: str, exit_code: bool, **shared: Any
 ) -> None:
-    """How the champions of NAMES (all when none is named) did in the newest interval, and which have degraded."""
+    """How the champions of NAMES (all of --patterns when none is named) did in the newest interval."""
     from pipeline.jobs.learn_counted import judge_live
 
-    chosen = names or tuple(store_at(shared["place"]).patterns())
+    chosen = _named(store_at(shared["place"]), names, patterns)
     rows = [judge_live(_round(name, patterns, None, **shared), tolerance, metric) for name in chosen]
     degraded = [row["pattern"] for row in rows if row["degraded"]]
     _tell({"degraded": degraded, "patterns": rows}, shared["as_json"])
@@ -106,6 +110,16 @@ def store_at(place: str) -> "ModelStore":
     from pipeline.settings import read_settings
 
     return open_store(place, lambda: start_spark(read_settings(), short_work=True))
+
+
+def _named(store: "ModelStore", names: tuple[str, ...], patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """These patterns, else what the store has of --patterns: of a pattern that left the catalog nothing is asked."""
+    from pipeline.catalogs import catalog_named
+
+    if names:
+        return names
+    known = {entry.name for entry in catalog_named(patterns, None, {})} if patterns else None
+    return tuple(name for name in store.patterns() if known is None or name in known)
 
 
 def _round(
@@ -130,7 +144,11 @@ def _round(
 
 
 def _micros(moment: datetime | None) -> int | None:
-    return None if moment is None else round(moment.replace(tzinfo=UTC).timestamp()) * 1_000_000
+    return None if moment is None else _some_micros(moment)
+
+
+def _some_micros(moment: datetime) -> int:
+    return round(moment.replace(tzinfo=UTC).timestamp()) * 1_000_000
 
 
 def _tell(summary: dict[str, Any], as_json: bool) -> None:

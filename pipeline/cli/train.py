@@ -1,7 +1,6 @@
 """`foresail train`: learn a model of each pattern from events, and keep it in a model store."""
 
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import click
@@ -15,7 +14,7 @@ MOST_NAMED = 10
 
 @click.command()
 @shared_options
-@click.option("--models", type=click.Path(path_type=Path), required=True, help="The folder that models are kept in.")
+@click.option("--models", required=True, metavar="DIR", help="The model store: a folder or a URI.")
 @click.option("--add", is_flag=True, help="Add to the counts of earlier training; otherwise they are counted anew.")
 @click.option("--half-life-days", type=click.FloatRange(min=0, min_open=True), help="With --add: old counts fade.")
 @click.option("--from", "since", type=click.DateTime(), help="Only events from this time on (UTC).")
@@ -23,23 +22,25 @@ MOST_NAMED = 10
 @click.option(
     "--count-only", is_flag=True, help="Only count --from to --to; `foresail models learn` goes on from there."
 )
+@click.option("--each-day", is_flag=True, help="With --count-only: every day (UTC) is an interval of its own.")
 @click.option("--order", type=click.IntRange(min=0), help="The longest context to keep; the catalog says otherwise.")
 @click.option("--horizon", type=int, help="How many events ahead to look; the catalog says otherwise.")
 @per_option
 def command(
     asked: Asked,
-    models: Path,
+    models: str,
     add: bool,
     half_life_days: float | None,
     since: datetime | None,
     until: datetime | None,
     count_only: bool,
+    each_day: bool,
     order: int | None,
     horizon: int | None,
     per: str | None,
 ) -> None:
     """Learn when patterns come: counts on Spark, one model per pattern, its threshold chosen on held-out events."""
-    from pipeline.jobs.count_interval import count_interval
+    from pipeline.jobs.count_interval import count_each_day, count_interval
     from pipeline.jobs.train import TrainRequest, run_train
 
     if half_life_days is not None and not add:
@@ -64,9 +65,10 @@ def command(
     if not count_only:
         _show(asked.run("train", settings, run_train, request), asked.as_json)
         return
+    count = count_each_day if each_day else count_interval
 
     def job(spark: Any, request: Any, progress: Any) -> dict[str, Any]:
-        return count_interval(spark, request, settings.training, progress)
+        return count(spark, request, settings.training, progress)
 
     _show_count(asked.run("train", settings, job, request), asked)
 
@@ -75,7 +77,8 @@ def _show_count(summary: dict[str, Any], asked: Asked) -> None:
     if asked.as_json:
         write_summary(summary)
         return
-    click.echo(f"{summary['interval']}: {len(summary['patterns'])} patterns counted, {summary['seconds']:.1f} s")
+    for row in summary.get("intervals", [summary]):
+        click.echo(f"{row['interval']}: {len(row['patterns'])} patterns counted, {row['seconds']:.1f} s")
 
 
 def _utc(moment: datetime | None) -> datetime | None:

@@ -1,7 +1,9 @@
 """The one Spark job of scheduled training: the events of an interval become counts, and a sample of held-out tracks."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -14,16 +16,19 @@ from models.store.intervals import interval_between
 from patterns.compiler import CompiledPattern
 from pipeline.conditions import attribute_types
 from pipeline.errors import InputError
-from pipeline.held_out import HeldOut, is_held_out, write_held_out
-from pipeline.jobs.forecast_patterns import ForecastPattern, forecast_patterns, layers_at, near_rows
-from pipeline.jobs.train import TrainRequest, events_between, read_training_events, sample_for, settings_of
+from pipeline.forecast_pattern import ForecastPattern
+from pipeline.held_out import HeldOut, write_held_out
+from pipeline.jobs.forecast_patterns import forecast_patterns, layers_at, near_rows
+from pipeline.jobs.train import TrainRequest, events_between, read_training_events, sample_for
 from pipeline.jobs.training_choices import choose, kept_features
+from pipeline.model_store import open_store
 from pipeline.progress import Progress
 from pipeline.settings import TrainingSettings
 from pipeline.stages.count import count_patterns
 from pipeline.stages.crossing import FamilyGroup
-from pipeline.stages.sample import Sample
+from pipeline.stages.hold_out import is_held_out
 from pipeline.stages.track_walk import Walked
+from pipeline.track_sample import Sample
 
 
 def count_interval(
@@ -31,8 +36,8 @@ def count_interval(
 ) -> dict[str, Any]:
     """Count the events from `since` until before `until` into the store; an interval without events is no fault."""
     began = time.monotonic()
-    interval = _interval(request)
-    store = ModelStore(request.models)
+    interval = interval_between(*_times(request))
+    store = open_store(str(request.models), lambda: spark)
     events = events_between(read_training_events(spark, request), request.since, request.until)
     if events.isEmpty():
         progress.say(f"there are no events from {request.since} to {request.until}: nothing is counted")
@@ -50,11 +55,31 @@ def count_interval(
     return _summary(interval, counts, skipped, kept, began)
 
 
-def _interval(request: TrainRequest) -> Interval:
+def count_each_day(
+    spark: SparkSession, request: TrainRequest, training: TrainingSettings, progress: Progress
+) -> dict[str, Any]:
+    """Count every day (UTC) from `since` until before `until` as an interval of its own."""
+    began = time.monotonic()
+    counted = [
+        count_interval(spark, replace(request, since=since, until=until), training, progress)
+        for since, until in days_between(*_times(request))
+    ]
+    return {"intervals": counted, "seconds": round(time.monotonic() - began, 3)}
+
+
+def days_between(since: datetime, until: datetime) -> Iterator[tuple[datetime, datetime]]:
+    """The days between two moments; the first and the last one as far as they are between them."""
+    while since < until:
+        midnight = datetime(since.year, since.month, since.day, tzinfo=UTC) + timedelta(days=1)
+        yield since, min(midnight, until)
+        since = midnight
+
+
+def _times(request: TrainRequest) -> tuple[datetime, datetime]:
     if request.since is None or request.until is None:
         msg = "--count-only: counts are kept by interval. Give --from and --to."
         raise InputError(msg)
-    return interval_between(request.since, request.until)
+    return request.since, request.until
 
 
 def _compiled(
@@ -78,7 +103,7 @@ def _compiled(
         else:
             sample = sample or sample_for(events, patterns, layers, request.settings.train_sample_events)
             place = names.index(p.layer) if p.layer is not None else None
-            found[p.name] = choose(p, sample, place, request.settings, settings_of(p, request)).pattern
+            found[p.name] = choose(p, sample, place, request.settings, request.settings_of(p)).pattern
     return found
 
 

@@ -25,21 +25,17 @@ from models.suffix_tree import LearnSettings
 from patterns.catalog.entry import MOST_LEAVES
 from patterns.catalog.loader import Catalog
 from pipeline.errors import InputError
+from pipeline.forecast_pattern import ForecastPattern
 from pipeline.jobs.enrich import events_folder
-from pipeline.jobs.forecast_patterns import (
-    ForecastPattern,
-    catalog_per,
-    forecast_patterns,
-    layers_at,
-    near_rows,
-)
+from pipeline.jobs.forecast_patterns import catalog_per, forecast_patterns, layers_at, near_rows
 from pipeline.progress import Progress
 from pipeline.reports.evaluation import EVALUATION_FILE, write_evaluation_page
 from pipeline.settings import ForecastSettings
 from pipeline.sinks.output_folder import claim_output, replaced
 from pipeline.sources.table import read_events
-from pipeline.stages.sample import Sample, collect_sample, share_of
+from pipeline.stages.sample import collect_sample, share_of
 from pipeline.stages.track_groups import Membership, memberships
+from pipeline.track_sample import Sample
 
 RAW = (
     *("lon", "lat", "speed_kn", "course_deg", "heading_deg", "turn_deg", "acceleration", "drift_deg", "vessel_type"),

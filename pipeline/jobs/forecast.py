@@ -19,8 +19,10 @@ from patterns.catalog.loader import Catalog
 from patterns.compiler import CompiledPattern
 from patterns.spec import PatternSpec
 from pipeline.errors import InputError
+from pipeline.forecast_pattern import ForecastPattern
 from pipeline.jobs.enrich import events_folder
-from pipeline.jobs.forecast_patterns import ForecastPattern, forecast_patterns, layers_at, near_rows
+from pipeline.jobs.forecast_patterns import forecast_patterns, layers_at, near_rows
+from pipeline.model_store import open_store
 from pipeline.progress import Progress
 from pipeline.sinks.forecasts import write_forecasts
 from pipeline.sinks.output_folder import claim_output
@@ -39,7 +41,8 @@ class ForecastRequest:
 
     events: Sequence[str]
     catalog: Catalog
-    models: Path
+    models: Path | str
+    """A folder, or a URI of a file system that Hadoop knows."""
     out: Path
     form: str = "parquet"
     emission: Emission = "all"
@@ -75,7 +78,7 @@ def run_forecast(spark: SparkSession, request: ForecastRequest, progress: Progre
     layers = layers_at(request.layers, request.layer_cache, progress)
     patterns, skipped = forecast_patterns(request.catalog, events, layers, request.skip_unfit)
     with progress.step("loading models"):
-        served, without = _served(request, patterns)
+        served, without = _served(open_store(str(request.models), lambda: spark), request, patterns)
     served, warnings = _with_known_groups(served, events.columns)
     tally = open_tally(spark.sparkContext)
     walked = walked_for(events, served, layers, () if request.types else tuple(paths))
@@ -128,8 +131,9 @@ def _spec_of(pattern: ForecastPattern, model: Model) -> PatternSpec:
     return with_features(pattern.plain.spec, [LearnedFeature(name, text, 0, 0.0) for name, text in features])
 
 
-def _served(request: ForecastRequest, patterns: Sequence[ForecastPattern]) -> tuple[list[Served], dict[str, str]]:
-    store = ModelStore(request.models)
+def _served(
+    store: ModelStore, request: ForecastRequest, patterns: Sequence[ForecastPattern]
+) -> tuple[list[Served], dict[str, str]]:
     served, without = [], {}
     for p in patterns:
         if request.skip_unfit and not store.versions(p.name):

@@ -1,7 +1,6 @@
 """The patterns of a catalog that can be forecast on some events: with and without features, with their layer."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from pyspark.sql import DataFrame
@@ -11,60 +10,15 @@ from geo.errors import GeoError
 from models.features import attributes_of_entry
 from patterns.catalog.entry import Forecast, PatternEntry
 from patterns.catalog.loader import Catalog
-from patterns.compiler import CompiledPattern, compile_pattern
+from patterns.compiler import compile_pattern
 from patterns.conditions import AttributeType
-from patterns.conditions.inspection import attributes_of
 from patterns.errors import UnknownAttributeError
-from patterns.spec import PatternSpec, without_features
+from patterns.spec import without_features
 from pipeline.conditions import attribute_types
 from pipeline.errors import InputError
+from pipeline.forecast_pattern import ForecastPattern
 from pipeline.progress import Progress
 from pipeline.stages.families import Family, NearRows
-
-
-@dataclass(frozen=True, slots=True)
-class ForecastPattern:
-    """One pattern that is to be forecast."""
-
-    entry: PatternEntry
-    pattern: CompiledPattern
-    """With the features that are written down."""
-    plain: CompiledPattern
-    """Without features, as it is recognised."""
-    attributes: tuple[str, ...]
-    """What trees and boosting may read."""
-    types: Mapping[str, AttributeType]
-
-    @property
-    def name(self) -> str:
-        """The pattern's name."""
-        return self.entry.name
-
-    @property
-    def forecast(self) -> Forecast:
-        """How it is to be forecast."""
-        return self.entry.forecast or Forecast()
-
-    @property
-    def within(self) -> int:
-        """How many events ahead a match counts."""
-        return self.forecast.within or self.forecast.horizon
-
-    @property
-    def layer(self) -> str | None:
-        """The layer of a family."""
-        return self.entry.for_each.layer if self.entry.for_each else None
-
-    @property
-    def read(self) -> tuple[str, ...]:
-        """Every attribute of events that its conditions, features and trees read; not those of its layer's features."""
-        own = (attribute.key for c in self.pattern.conditions for attribute in attributes_of(c))
-        family = f"{self.entry.for_each.as_}." if self.entry.for_each else "\0"
-        return tuple(n for n in dict.fromkeys([*own, *self.attributes]) if not n.startswith(family))
-
-    def compiled(self, spec: PatternSpec) -> CompiledPattern:
-        """The pattern with other features."""
-        return compile_pattern(spec, self.types)
 
 
 def forecast_patterns(

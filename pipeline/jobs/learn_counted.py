@@ -16,9 +16,8 @@ from patterns.catalog.entry import PatternEntry
 from patterns.compiler import compile_pattern
 from patterns.spec import without_features
 from pipeline.errors import InputError
+from pipeline.forecast_pattern import ForecastPattern, settings_of
 from pipeline.held_out import HeldOut, read_held_out
-from pipeline.jobs.forecast_patterns import ForecastPattern
-from pipeline.jobs.train import TrainRequest, settings_of
 from pipeline.settings import ForecastSettings, TrainingSettings
 
 
@@ -50,6 +49,7 @@ def merge_counted(
     return {
         "pattern": pattern,
         "intervals": len(merged.intervals),
+        "until_us": newest[-1].end_us,
         "left_out": [str(interval) for interval in merged.left_out],
         "events": round(merged.counts.events),
         "matches": round(merged.counts.matches),
@@ -66,7 +66,7 @@ def learn_counted(order: Round) -> dict[str, Any]:
         msg = f"{store.storage.place}: no {what} of {entry.name} yet. Count an interval: `foresail train --count-only`."
         raise InputError(msg)
     pattern = _forecast_pattern(entry, held, counts)
-    base = settings_of(pattern, TrainRequest((), None, None, settings=order.forecasting))  # type: ignore[arg-type]
+    base = settings_of(pattern, order.forecasting)
     problem = _problem(pattern, held, base.horizon, counts.max_order)
     chosen_on, _ = halves(held.sample.tracks.to_pylist(), problem.sequences.track)
     space = _space(entry, order)

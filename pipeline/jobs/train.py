@@ -16,26 +16,22 @@ from models.groups import GroupModels, build_groups
 from models.model import Model, ModelSettings, build
 from models.scoring.report import LearnedFeature
 from models.store import ModelStore
-from models.suffix_tree import LearnSettings
 from patterns.catalog.loader import Catalog
 from pipeline.errors import InputError
+from pipeline.forecast_pattern import ForecastPattern, settings_of
 from pipeline.jobs.enrich import events_folder
-from pipeline.jobs.forecast_patterns import (
-    ForecastPattern,
-    catalog_per,
-    forecast_patterns,
-    layers_at,
-    near_rows,
-)
+from pipeline.jobs.forecast_patterns import catalog_per, forecast_patterns, layers_at, near_rows
 from pipeline.jobs.training_choices import Choices, choose, kept_features
+from pipeline.model_store import open_store
 from pipeline.progress import Progress
 from pipeline.settings import ForecastSettings
 from pipeline.sources.table import read_events
 from pipeline.stages.count import count_by_group
 from pipeline.stages.crossing import FamilyGroup
-from pipeline.stages.sample import Sample, collect_sample, share_of
+from pipeline.stages.sample import collect_sample, share_of
 from pipeline.stages.track_groups import Membership, memberships, of_tracks
 from pipeline.stages.track_walk import Walked
+from pipeline.track_sample import Sample
 
 MICROSECONDS_PER_DAY = 86_400_000_000
 
@@ -46,7 +42,8 @@ class TrainRequest:
 
     events: Sequence[str]
     catalog: Catalog
-    models: Path
+    models: Path | str
+    """A folder, or a URI of a file system that Hadoop knows."""
     types: Mapping[str, str] | None = None
     time_unit: str | None = None
     layers: Path | None = None
@@ -66,11 +63,15 @@ class TrainRequest:
     """Also a model for each value of this attribute of tracks, or for each `track`; the catalog says otherwise."""
     settings: ForecastSettings = field(default_factory=ForecastSettings)
 
+    def settings_of(self, p: ForecastPattern) -> ModelSettings:
+        """What the model of a pattern is to be."""
+        return settings_of(p, self.settings, self.order, self.horizon)
+
 
 def run_train(spark: SparkSession, request: TrainRequest, progress: Progress) -> dict[str, Any]:
     """Train a model of every pattern of the catalog; the summary."""
     began = time.monotonic()
-    store = ModelStore(request.models)
+    store = open_store(str(request.models), lambda: spark)
     with progress.step("reading events"):
         events = events_between(read_training_events(spark, request), request.since, request.until)
     layers = layers_at(request.layers, request.layer_cache, progress)
@@ -151,41 +152,10 @@ def _chosen(
             known = kept_features(p, former) if former is not None else None
             place = layers.index(p.layer) if p.layer is not None else None
             mine = of_tracks(groups, p.name, sample.tracks) if p.name in groups else None
-            found[p.name] = choose(p, sample, place, request.settings, settings_of(p, request), known, mine)
+            found[p.name] = choose(p, sample, place, request.settings, request.settings_of(p), known, mine)
         for warning in found[p.name].warnings:
             progress.say(f"{p.name}: {warning}")
     return found
-
-
-def settings_of(p: ForecastPattern, request: TrainRequest) -> ModelSettings:
-    """What the model of a pattern is to be: the catalog's word, unless the command has its own."""
-    s, forecast = request.settings, p.forecast
-    order = forecast.order if request.order is None else request.order
-    if order > s.max_order:
-        msg = f"{p.name}: order {order} is beyond what is counted ({s.max_order}). Raise forecasting.max_order."
-        raise InputError(msg)
-    horizon = forecast.horizon if request.horizon is None else request.horizon
-    if horizon < 1:
-        msg = f"{p.name}: a horizon of {horizon} events forecasts nothing. Give at least 1."
-        raise InputError(msg)
-    learn = LearnSettings(
-        order=order,
-        kind=forecast.contexts,
-        min_context_probability=s.min_context_probability,
-        min_symbol_probability=s.min_symbol_probability,
-        ratio=s.ratio,
-        smoothing=s.smoothing,
-    )
-    threshold = forecast.threshold if isinstance(forecast.threshold, float) else 0.0
-    within = min(p.within, horizon) if forecast.kind == "within" else None
-    return ModelSettings(
-        learn=learn,
-        horizon=horizon,
-        kind=forecast.kind,
-        within=within,
-        threshold=threshold,
-        forecast_in_accepting=forecast.forecast_in_accepting,
-    )
 
 
 def _counted(

@@ -17,9 +17,9 @@ from models.scoring.problem import Problem, count_rows, problem_of
 from models.scoring.report import LearnedFeature
 from models.scoring.thresholds import Costs, Criterion, choose_threshold
 from patterns.compiler import CompiledPattern
-from pipeline.jobs.forecast_patterns import ForecastPattern
+from pipeline.forecast_pattern import ForecastPattern
 from pipeline.settings import ForecastSettings
-from pipeline.stages.sample import Sample
+from pipeline.track_sample import Sample
 
 FALLBACK_THRESHOLD = 0.2
 """Where there is nothing to choose one on; rare events need a low one."""

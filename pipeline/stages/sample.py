@@ -3,8 +3,7 @@
 Tracks are chosen by a hash of their name, so the same events always give the same sample, and more events a larger one.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -12,65 +11,15 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from models.scoring.sequences import Sequences, family_sequences, plain_sequences
 from patterns.conditions import Attribute
-from patterns.conditions.evaluate import ArrayColumn
 from pipeline.arrow_columns import array_column
 from pipeline.conditions import columns_of
 from pipeline.errors import InputError
 from pipeline.stages.recognition_worker import NO_LAYER
+from pipeline.track_sample import NearTable, Sample, Share
 
 BUCKETS = 1024
 KEYS = ("track", "time_us", "offset", "layer", "feature")
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """How much of the events a sample holds."""
-
-    buckets: int
-    """Tracks whose hash is below this are in it, of BUCKETS."""
-    events: int
-    """All events there are, and all tracks; those of the sample are counted in it."""
-    tracks: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Sample:
-    """Events of whole tracks, sorted, and for each layer which of them are near which feature."""
-
-    share: Share
-    table: pa.Table
-    columns: Mapping[str, ArrayColumn]
-    tracks: pa.Array
-    times: NDArray[np.int64]
-    first_of: NDArray[np.int64]
-    near: tuple["NearTable", ...]
-
-    @property
-    def events(self) -> int:
-        """How many events it has."""
-        return len(self.times)
-
-    @property
-    def plain(self) -> Sequences:
-        """A sequence per track."""
-        return plain_sequences(self.columns, self.times, self.first_of)
-
-    def of_family(self, layer: int, family: str, around: int) -> Sequences:
-        """A sequence per track and near feature of a layer, which conditions call `family`."""
-        near = self.near[layer]
-        return family_sequences(self.plain, near.event, near.feature, near.distance_m, f"{family}.distance_m", around)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class NearTable:
-    """Which event is near which feature of one layer."""
-
-    event: NDArray[np.int64]
-    feature: NDArray[np.int64]
-    distance_m: NDArray[np.float64]
-    names: tuple[str, ...]
 
 
 def share_of(events: DataFrame, most_events: int) -> Share:

@@ -121,6 +121,7 @@ def _spec(
         stream.models,
         forecast,
         stream.emission,
+        stream.episodes,
         train=stream.online.train and bool(forecast),
         score_share=share,
     )

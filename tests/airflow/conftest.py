@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,17 @@ import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 FORESAIL = Path(sys.executable).with_name("foresail")
-Runs = Callable[..., list[dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How each run ended, and all that was logged."""
+
+    runs: list[dict[str, Any]]
+    log: str
+
+
+Runs = Callable[..., Ended]
 
 
 @pytest.fixture(scope="session")
@@ -28,6 +39,9 @@ def airflow_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, s
         "AIRFLOW_FORESAIL_COMMAND": str(FORESAIL),
         "AIRFLOW_FORESAIL_RETRIES": "0",
         "FORESAIL_TRAINING__HELD_OUT_SHARE": "0.4",
+        "FORESAIL_SPARK__MASTER": "local[1]",
+        # short work: Java's optimising compiler would take half of the time
+        "FORESAIL_SPARK__CONF": '{"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}',
     }
 
 
@@ -45,17 +59,18 @@ def feed(tmp_path_factory: pytest.TempPathFactory, spark: Any) -> Path:
 
 @pytest.fixture(scope="session")
 def run_days(airflow_environment: dict[str, str]) -> Runs:
-    def run(dag_id: str, *runs: dict[str, Any], **environment: str) -> list[dict[str, Any]]:
+    def run(*runs: dict[str, Any], **environment: str) -> Ended:
         done = subprocess.run(
-            [sys.executable, str(Path(__file__).with_name("run_days.py")), dag_id, json.dumps(runs)],
+            [sys.executable, str(Path(__file__).with_name("run_days.py")), json.dumps(runs)],
             env=airflow_environment | environment,
             cwd=airflow_environment["AIRFLOW_HOME"],
             capture_output=True,
             text=True,
             check=False,
         )
+        log = done.stdout + done.stderr
         ended = [line for line in done.stdout.splitlines() if line.startswith("ENDED ")]
-        assert ended, done.stdout[-4000:] + done.stderr[-4000:]
-        return list(json.loads(ended[0].removeprefix("ENDED ")))
+        assert ended, log[-8000:]
+        return Ended(json.loads(ended[0].removeprefix("ENDED ")), log)
 
     return run

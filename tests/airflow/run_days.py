@@ -1,15 +1,17 @@
-"""Runs a schedule of the dags folder for some days in the real Airflow, and prints how each task ended as JSON.
+"""Runs schedules of the dags folder in the real Airflow, one run after the other, and prints how each ended as JSON.
 
 Started as a process of its own: Airflow reads its configuration from the environment when it is imported.
 """
 
+import hashlib
 import json
 import sys
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 
-def main(dag_id: str, runs: list[dict[str, Any]]) -> None:
+def main(runs: list[dict[str, Any]]) -> None:
     from airflow.dag_processing.dagbag import DagBag
     from airflow.utils.db import initdb
 
@@ -17,15 +19,34 @@ def main(dag_id: str, runs: list[dict[str, Any]]) -> None:
 
     initdb()
     sys.path.append(settings.DAGS_FOLDER)  # as Airflow's own processes have it
-    dag = DagBag(settings.DAGS_FOLDER).dags[dag_id]
-    told = []
-    for run in runs:
-        day = datetime.fromisoformat(run["until"]).replace(tzinfo=UTC)
-        ended = dag.test(logical_date=day, run_conf=run["conf"])
-        tasks = {f"{ti.task_id}[{ti.map_index}]": str(ti.state) for ti in ended.get_task_instances()}
-        told.append({"state": str(ended.state), "tasks": tasks})
+    dags = DagBag(settings.DAGS_FOLDER).dags
+    told = [ended(dags[run["dag"]], run) for run in runs]
     print("ENDED " + json.dumps(told))
 
 
+def ended(dag: Any, run: dict[str, Any]) -> dict[str, Any]:
+    """How a run went, what the store held after it, and which runs it has started."""
+    from airflow.models.dagrun import DagRun
+
+    done = dag.test(logical_date=moment(run["until"]), run_after=moment(run.get("after")), run_conf=run["conf"])
+    tasks = {f"{ti.task_id}[{ti.map_index}]": str(ti.state) for ti in done.get_task_instances()}
+    started = [
+        {"run_type": str(other.run_type), "conf": other.conf, "logical_date": str(other.logical_date)}
+        for other in DagRun.find(dag_id="train_models")
+        if other.triggered_by is not None and other.triggered_by.value == "operator"
+    ]
+    return {"state": str(done.state), "tasks": tasks, "store": digests(run["conf"].get("models")), "started": started}
+
+
+def moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC) if text else None
+
+
+def digests(folder: str | None) -> dict[str, str]:
+    """Every file of the store by what is in it."""
+    files = (file for file in Path(folder).rglob("*") if file.is_file()) if folder else ()
+    return {str(file): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], json.loads(sys.argv[2]))
+    main(json.loads(sys.argv[1]))

@@ -12,14 +12,43 @@ SCHEDULES = {"ingest_feeds", "train_models", "evaluate_live", "recognise_history
 
 READ = """
 import json, sys
+from datetime import datetime
+from types import SimpleNamespace
 from airflow import settings
 from airflow.dag_processing.dagbag import DagBag
 sys.path.append(settings.DAGS_FOLDER)
 bag = DagBag(settings.DAGS_FOLDER)
+from foresail_command import HOUR, interval_of
+
+def run(after, begin=None, end=None, kind="scheduled", logical=None):
+    after, begin, end, logical = (text and datetime.fromisoformat(text) for text in (after, begin, end, logical))
+    times = {"run_after": after, "data_interval_start": begin, "data_interval_end": end, "logical_date": logical}
+    return SimpleNamespace(run_type=kind, **times)
+
+def came(*hours):
+    return {"foresail_events": [SimpleNamespace(extra={"from": begin, "to": end}) for begin, end in hours]}
+
+NIGHT = "2026-03-04T00:20:00+00:00"
+LAST_HOUR = ("2026-03-03T23:00:00+00:00", "2026-03-04T00:00:00+00:00")
+EARLIER = ("2026-03-02T04:00:00+00:00", "2026-03-02T05:00:00+00:00")
+INTERVALS = {
+    "scheduled": interval_of(run(NIGHT, "2026-03-03T00:00:00+00:00", "2026-03-04T00:00:00+00:00")),
+    "by hand": interval_of(run(NIGHT)),
+    "by hand, for an earlier day": interval_of(
+        run(NIGHT, "2026-03-03T00:00:00+00:00", "2026-03-04T00:00:00+00:00", "manual", "2026-03-02T02:00:00+00:00")
+    ),
+    "by hand, hourly": interval_of(run(NIGHT), unit=HOUR),
+    "the day's last hour came": interval_of(run(NIGHT), came(LAST_HOUR)),
+    "hours of two days came": interval_of(run(NIGHT), came(LAST_HOUR, EARLIER)),
+    "somebody's update": interval_of(run(NIGHT), {"foresail_events": [SimpleNamespace(extra={})]}),
+}
 print("READ " + json.dumps({
     "errors": bag.import_errors,
     "warnings": {file: len(found) for file, found in bag.captured_warnings.items()},
     "seconds": {stat.file: stat.duration.total_seconds() for stat in bag.dagbag_stats},
+    "intervals": INTERVALS,
+    "schedules": {name: [type(dag.timetable).__name__, str(getattr(dag.timetable, "asset_condition", ""))]
+                  for name, dag in bag.dags.items()},
     "spark": [name for name in sys.modules if name.split(".")[0] in ("pyspark", "pipeline", "models", "geo")],
     "dags": {name: {
         "doc": dag.doc_md, "tags": sorted(dag.tags), "owner": dag.owner, "catchup": dag.catchup,
@@ -47,6 +76,26 @@ def test_schedules_are_read_without_errors_or_warnings_and_without_spark(read: d
     assert set(read["dags"]) == SCHEDULES
     assert read["spark"] == []
     assert max(read["seconds"].values()) < 5.0
+
+
+def test_training_follows_the_clock_and_the_events(read: dict[str, Any]) -> None:
+    kind, assets = read["schedules"]["train_models"]
+    assert kind == "AssetOrTimeSchedule"
+    assert "foresail_events" in assets
+    assert "foresail_catalog" in read["schedules"]["recognise_history"][1]
+
+
+def test_a_run_without_a_data_interval_takes_the_days_of_what_came(read: dict[str, Any]) -> None:
+    third = ["2026-03-03T00:00:00", "2026-03-04T00:00:00"]
+    assert read["intervals"] == {
+        "scheduled": third,
+        "by hand": third,
+        "by hand, for an earlier day": ["2026-03-01T00:00:00", "2026-03-02T00:00:00"],
+        "by hand, hourly": ["2026-03-03T23:00:00", "2026-03-04T00:00:00"],
+        "the day's last hour came": third,
+        "hours of two days came": ["2026-03-02T00:00:00", "2026-03-04T00:00:00"],
+        "somebody's update": third,
+    }
 
 
 def test_every_task_is_one_command(read: dict[str, Any]) -> None:

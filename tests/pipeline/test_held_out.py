@@ -9,7 +9,7 @@ from models.store import Interval, LocalStorage
 from patterns.conditions import AttributeType
 from pipeline.arrow_columns import array_column
 from pipeline.held_out import HeldOut, read_held_out, write_held_out
-from pipeline.stages.sample import NearTable, Sample, Share
+from pipeline.track_sample import NearTable, Sample, Share
 
 DAY_US = 86_400_000_000
 TYPES = {"speed_kn": AttributeType.NUMBER, "engine": AttributeType.STRING}

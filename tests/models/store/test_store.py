@@ -19,6 +19,7 @@ from models.errors import (
     UnknownModelError,
 )
 from models.store import LocalStorage, ModelStore
+from models.versions import serial_of
 from tests.models.forecasting import model_of
 from tests.models.letters import counts_of_text, lettered
 
@@ -181,6 +182,15 @@ def test_pruning_spares_champion_challenger_and_the_newest_others(store: ModelSt
     assert store.record("lettered").earlier == (fourth,)
     assert not (tmp_path / "lettered" / "models" / second).exists()
     assert store.prune("lettered", keep=1) == []
+
+
+def test_the_number_of_a_pruned_model_is_not_given_again(store: ModelStore) -> None:
+    first, second = filled(store, 2)
+    store.rollback("lettered")
+    assert store.prune("lettered", keep=0) == [second]
+    again = store.add(model_of(PATTERN, ["bbbab"]))
+    assert serial_of(again) == 3, "a name stands for one model for ever: workers keep models by name"
+    assert store.versions("lettered") == [first, again]
 
 
 def test_what_is_not_there_is_named(store: ModelStore) -> None:

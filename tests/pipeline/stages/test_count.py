@@ -92,8 +92,9 @@ def test_a_family_counts_the_stretches_near_each_feature(spark: "SparkSession", 
     from models.scoring.problem import count_rows
     from pipeline.stages.count import count_patterns
     from pipeline.stages.crossing import FamilyGroup
-    from pipeline.stages.sample import Share, collect_sample
+    from pipeline.stages.sample import collect_sample
     from pipeline.stages.track_walk import Walked
+    from pipeline.track_sample import Share
 
     where = {"at": "port.distance_m < 1", "by": "1 <= port.distance_m < 3"}
     pattern = compile_pattern(spec_of("reach", "by ; at", where, family="port", max_gap_us=MAX_GAP_S * 1_000_000))

@@ -2,12 +2,14 @@
 
 import json
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 from models.counts import count, counts_from_bytes, merge
 from models.forecaster import Forecaster
@@ -22,7 +24,10 @@ from patterns.conditions.typing import AttributeType
 from patterns.recognition.recogniser import Batch
 from patterns.recognition.tables import shared_conditions
 from patterns.spec import without_features
-from pipeline.stream.configure import keep_catalog, relearned
+from pipeline.cli.models import command as models_command
+from pipeline.progress import SILENT
+from pipeline.settings import Settings, StreamSettings
+from pipeline.stream.configure import Order, control_message, keep_catalog, relearned
 from pipeline.stream.line_spec import LineSpec
 from pipeline.stream.online import learned
 from tests.pipeline.stream import lines
@@ -81,7 +86,7 @@ def spec(tmp_path: Path) -> LineSpec:
     settings = ModelSettings(learn=LearnSettings(order=2), horizon=30, within=5, threshold=0.3)
     version = store.add(build(pattern, counts, settings))
     return LineSpec(
-        str(tmp_path), plain, conditions, (), tmp_path / "models", {"stays": version}, "all", TYPES, score_share=1
+        str(tmp_path), plain, conditions, (), tmp_path / "models", {"stays": version}, "all", types=TYPES, score_share=1
     )
 
 
@@ -206,3 +211,23 @@ def test_forecasts_are_scored_against_what_happened(spec: LineSpec) -> None:
     settled = stats["outcomes"]["stays"]
     assert sum(settled[name] for name in ("tp", "fp", "fn", "tn")) > 500
     assert settled["tp"] > 0
+
+
+def test_a_promoted_model_is_taken_up_and_a_rollback_too(spec: LineSpec) -> None:
+    """By the commands that the schedule runs: `foresail models promote`, then what `foresail configure` sends."""
+    rows, line, place = events(9), lines.Running(spec), str(spec.models)
+    settings = Settings(stream=StreamSettings(models=Path(place)))
+    store, first = ModelStore(Path(place)), spec.forecast["stays"]
+    challenger = store.add(relearned(store, store.load("stays"), 4), promote=False)
+
+    def tell(command: str, key: str) -> str:
+        done = CliRunner().invoke(models_command, [command, "stays", "--models", place, "--json"])
+        version = str(json.loads(done.output.splitlines()[-1])[key])
+        return control_message(settings, Order("stays", model_version=version), SILENT)
+
+    line.read(rows.iloc[:400])
+    line.read(rows.iloc[400:800], control=[tell("promote", "promoted")])
+    line.read(rows.iloc[800:], control=[tell("rollback", "champion")])
+    assert [json.loads(row["payload"])["accepted"] for row in line.rows("ack")] == [True, True]
+    of_one_track = [version for (track, _), (version, _) in sorted(told_of(line).items()) if track == rows["track"][0]]
+    assert [version for version, _ in groupby(of_one_track)] == [first, challenger, first]
