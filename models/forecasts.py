@@ -32,6 +32,10 @@ class Forecasts:
     def __len__(self) -> int:
         return len(self.event)
 
+    def taken(self, rows: NDArray[np.int64]) -> "Forecasts":
+        """Some of the rows, in this order."""
+        return Forecasts(self.event[rows], self.index[rows], self.feature[rows], self.said[rows], self.decisions)
+
     @property
     def model(self) -> NDArray[np.int32]:
         """The number of the model that made it."""
