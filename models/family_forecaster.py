@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.adoption import adopted_rows, predecessors
-from models.forecasts import Forecasts, fresh_rows, from_rows
+from models.forecasts import Forecasts, fresh_rows, positions
 from models.kernels.compilation import family_kernel, family_telling_kernel
 from models.kernels.family import FAR, Features, Steps
 from models.kernels.forecast import NO_GAP
@@ -162,25 +162,12 @@ class FamilyForecaster(ModelReader):
         before: NDArray[np.int32],
         now: NDArray[np.int32],
     ) -> Forecasts:
-        events = np.arange(len(batch.times))
-        position = events - np.repeat(batch.first_of[:-1] - state.seen, np.diff(batch.first_of)) + 1
-        event_of = np.repeat(events, np.diff(near.at))
-        rows = fresh_rows(0)
-        for _ in ("how many", "which"):
-            at = 0
-            for m, stack in enumerate(self.stacks):
-                at = family_telling_kernel()(
-                    stack.decisions,
-                    self.decisions_at[m],
-                    EMISSIONS[self.emission],
-                    m,
-                    event_of,
-                    position[event_of],
-                    near.feature,
-                    before,
-                    now,
-                    rows,
-                    at,
-                )
-            rows = fresh_rows(at) if not len(rows.event) else rows
-        return from_rows(rows, self.decisions)
+        rows, at = fresh_rows(now.size), 0
+        for m, stack in enumerate(self.stacks):
+            at = family_telling_kernel()(
+                stack.decisions, self.decisions_at[m], EMISSIONS[self.emission], m, before, now, rows, at
+            )
+        event_of = np.repeat(np.arange(len(batch.times), dtype=np.int32), np.diff(near.at))
+        told, said = rows.of[:at], rows.said[:at]
+        where = positions(batch.first_of, state.seen)
+        return Forecasts(event_of[told], near.feature[told], said, self.decisions, where)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.adoption import adopted_rows, predecessors
-from models.forecasts import Forecasts, fresh_rows, from_rows
-from models.kernels.compilation import counting_kernel, following_kernel, telling_kernel
+from models.forecasts import NO_FEATURE, Forecasts, fresh_rows, positions
+from models.kernels.compilation import following_kernel, telling_kernel
 from models.kernels.forecast import NO_GAP, Histories
 from models.reader import EMISSIONS, ModelReader
 from patterns.recognition.recogniser import Batch
@@ -87,14 +87,23 @@ class Forecaster(ModelReader):
         return told, after
 
     def _told(self, batch: Batch, before: ForecasterState, chains: NDArray[np.int32]) -> Forecasts:
-        how = EMISSIONS[self.emission]
-        started = [np.ascontiguousarray(before.chain[:, m]) for m in range(len(self.models))]
-        common = [(stack.decisions, chains[m], started[m]) for m, stack in enumerate(self.stacks)]
-        rows = fresh_rows(sum(counting_kernel()(d, how, c, batch.first_of, before.seen, s) for d, c, s in common))
-        at = 0
-        for first, (decisions, chain, start) in zip(self.decisions_at, common, strict=False):
-            at = telling_kernel()(decisions, first, how, chain, batch.first_of, before.seen, start, rows, at)
-        return from_rows(rows, self.decisions)
+        how, at = EMISSIONS[self.emission], 0
+        rows = fresh_rows(chains.size)
+        for m, stack in enumerate(self.stacks):
+            started = np.ascontiguousarray(before.chain[:, m])
+            at = telling_kernel()(
+                stack.decisions,
+                self.decisions_at[m],
+                how,
+                chains[m],
+                batch.first_of,
+                before.seen,
+                started,
+                rows,
+                at,
+            )
+        none = np.broadcast_to(np.int32(NO_FEATURE), at)
+        return Forecasts(rows.of[:at], none, rows.said[:at], self.decisions, positions(batch.first_of, before.seen))
 
     def adopted(self, state: ForecasterState, before: "Forecaster") -> ForecasterState:
         """The state of tracks that were followed by `before`, as this forecaster would have it.

@@ -4,7 +4,7 @@ What a forecast says is a row of the decision table, which is the same for every
 writes down only which row it was; the columns are looked up when someone reads them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,22 +19,27 @@ NO_FEATURE = -1
 class Forecasts:
     """A row per event and model (and near feature) that has something to tell; NONE (0) stands for none."""
 
-    event: NDArray[np.int64]
+    event: NDArray[np.int32]
     """Row of the batch after which it holds."""
-    index: NDArray[np.int64]
-    """Position of the event in its track, from 1."""
     feature: NDArray[np.int32]
     """Of a pattern family, the feature that the row belongs to; -1 otherwise."""
     said: NDArray[np.int32]
     """The row of `decisions` that it is."""
     decisions: Decisions
+    position: NDArray[np.int64]
+    """For each event of the batch its position in its track, from 1."""
 
     def __len__(self) -> int:
         return len(self.event)
 
     def taken(self, rows: NDArray[np.int64]) -> "Forecasts":
         """Some of the rows, in this order."""
-        return Forecasts(self.event[rows], self.index[rows], self.feature[rows], self.said[rows], self.decisions)
+        return replace(self, event=self.event[rows], feature=self.feature[rows], said=self.said[rows])
+
+    @property
+    def index(self) -> NDArray[np.int64]:
+        """Position of the event in its track, from 1."""
+        return self.position[self.event]
 
     @property
     def model(self) -> NDArray[np.int32]:
@@ -93,15 +98,10 @@ class Forecasts:
 
 
 def fresh_rows(count: int) -> Rows:
-    """Room for so many forecasts."""
-    return Rows(
-        event=np.empty(count, dtype=np.int64),
-        index=np.empty(count, dtype=np.int64),
-        feature=np.empty(count, dtype=np.int32),
-        said=np.empty(count, dtype=np.int32),
-    )
+    """Room for so many forecasts; what is not written to takes no memory."""
+    return Rows(np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32))
 
 
-def from_rows(rows: Rows, decisions: Decisions) -> Forecasts:
-    """The forecasts that a kernel wrote."""
-    return Forecasts(**rows._asdict(), decisions=decisions)
+def positions(first_of: NDArray[np.int64], seen: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each event of a batch its position in its track, of which so many have been seen before, from 1."""
+    return np.arange(1, first_of[-1] + 1) - np.repeat(first_of[:-1] - seen, np.diff(first_of))

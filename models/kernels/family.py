@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from models.kernels.decisions import Decisions
 from models.kernels.decorators import compiled, inlined
-from models.kernels.forecast import NO_GAP, UNKNOWN, Rows, is_told, write_row
+from models.kernels.forecast import NO_GAP, UNKNOWN, Rows, is_told
 
 FAR = -1
 
@@ -184,18 +184,14 @@ def tell_near(
     first_decision: int,
     how: int,
     model: int,
-    event_of: NDArray[np.int64],
-    index_of: NDArray[np.int64],
-    near_feature: NDArray[np.int32],
     before: NDArray[np.int32],
     now: NDArray[np.int32],
     rows: Rows,
     at: int,
 ) -> int:
-    """Write the forecasts of one model that are told, from row `at` on (none without room); the next free row."""
-    for n in range(len(near_feature)):
+    """Write the forecasts of one model that are told, from row `at` on; the next free row."""
+    for n in range(len(now)):
         if is_told(decisions, how, now[n, model], before[n, model]):
-            if len(rows.event):
-                write_row(rows, at, event_of[n], index_of[n], near_feature[n], first_decision + now[n, model])
+            rows.of[at], rows.said[at] = n, first_decision + now[n, model]
             at += 1
     return at

@@ -48,12 +48,12 @@ class Histories(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Room for forecasts: after which event, and which row of the decisions."""
+    """Room for forecasts."""
 
-    event: NDArray[np.int64]
-    index: NDArray[np.int64]
-    feature: NDArray[np.int32]
+    of: NDArray[np.int32]
+    """The event after which it holds; for a family, the near row."""
     said: NDArray[np.int32]
+    """The decision that it is."""
 
 
 @inlined
@@ -211,34 +211,6 @@ def is_told(decisions: Decisions, how: int, now: int, before: int) -> bool:
 
 
 @compiled
-def count_told(
-    decisions: Decisions,
-    how: int,
-    chains: NDArray[np.int32],
-    first_of: NDArray[np.int64],
-    seen: NDArray[np.int64],
-    started: NDArray[np.int32],
-) -> int:
-    """How many rows `tell` will write."""
-    told = 0
-    for track in range(len(first_of) - 1):
-        before = started[track] if seen[track] else UNKNOWN
-        for event in range(first_of[track], first_of[track + 1]):
-            told += is_told(decisions, how, chains[event], before)
-            before = chains[event]
-    return told
-
-
-@inlined
-def write_row(rows: Rows, at: int, event: int, index: int, feature: int, said: int) -> None:
-    """Write one forecast."""
-    rows.event[at] = event
-    rows.index[at] = index
-    rows.feature[at] = feature
-    rows.said[at] = said
-
-
-@compiled
 def tell(
     decisions: Decisions,
     first_decision: int,
@@ -256,8 +228,7 @@ def tell(
         for event in range(first_of[track], first_of[track + 1]):
             x = chains[event]
             if is_told(decisions, how, x, before):
-                index = seen[track] + event - first_of[track] + 1
-                write_row(rows, at, event, index, -1, first_decision + x)
+                rows.of[at], rows.said[at] = event, first_decision + x
                 at += 1
             before = x
     return at

@@ -227,7 +227,7 @@ def _known(seconds: NDArray[np.float32]) -> pa.Array:
     return pa.array(seconds, pa.float32(), mask=np.isnan(seconds))
 
 
-def _coordinates(places: Places | None, events: NDArray[np.int64]) -> list[pa.Array]:
+def _coordinates(places: Places | None, events: NDArray[np.int32]) -> list[pa.Array]:
     if places is None:
         return [pa.nulls(len(events), pa.float64())] * 2
     here = places.at(events)

@@ -279,7 +279,7 @@ class Bucket:
         if finding.forecasts is None or not len(finding.forecasts) or forecaster is None:
             return [], none
         rows = findings.forecast_rows(finding.forecasts, forecaster.models, names, features, times, arrived)
-        return self._enabled(rows, finding.forecasts.event)
+        return self._enabled(rows, finding.forecasts.event.astype(np.int64))
 
     def _enabled(self, rows: pa.Table, events: NDArray[np.int64]) -> tuple[list[pa.Table], NDArray[np.int64]]:
         """The rows of patterns that are switched on."""

@@ -33,7 +33,8 @@ def forecasts(first: int, positive: list[int]) -> Forecasts:
         latest_s=unknown,
         most_likely_s=unknown,
     )
-    return Forecasts(np.arange(n), np.arange(first, first + n), none - 1, np.arange(n, dtype=np.int32), said)
+    events = np.arange(n, dtype=np.int32)
+    return Forecasts(events, none - 1, events, said, np.arange(first, first + n))
 
 
 def match_at(*events: tuple[int, int]) -> Finding:
