@@ -107,6 +107,9 @@ class ForecastSettings(Section):
     )
     ratio: float = Field(1.05, gt=1, description="How much a context must change a probability to be kept.")
     smoothing: float = Field(0.00001, ge=0, lt=0.1, description="The least probability of any symbol.")
+    min_group_matches: int = Field(
+        20, ge=1, description="With a model per group: matches that a group needs; others share that of all tracks."
+    )
     train_sample_events: int = Field(
         200_000, ge=1000, description="Events, of whole tracks, that trees and thresholds look at; counting sees all."
     )

@@ -58,7 +58,7 @@ def symbol_kernel() -> Kernel:
 @cache
 def automaton_kernel() -> Kernel:
     """`automaton.count_accepted`, ready to be called."""
-    return ready(count_accepted, (TABLE, FLAGS, INTEGERS, LONGS, FLAGS, LONGS, SYMBOLS))
+    return ready(count_accepted, (TABLE, FLAGS, INTEGERS, LONGS, FLAGS, LONGS, INTEGERS, _array(int64, 1)))
 
 
 @cache
@@ -106,7 +106,7 @@ def following_kernel() -> Kernel:
     """`forecast.follow`, ready to be called."""
     histories = _kind(Histories)
     numbers = (int64, int64, int64, int64)
-    return ready(follow, (TABLE, *numbers, TABLE, INTEGERS, LONGS, LONGS, LONGS, LONGS, histories, SYMBOLS))
+    return ready(follow, (TABLE, INTEGERS, *numbers, TABLE, INTEGERS, LONGS, LONGS, LONGS, LONGS, histories, SYMBOLS))
 
 
 @cache
@@ -134,7 +134,7 @@ def family_kernel() -> Kernel:
 @cache
 def family_telling_kernel() -> Kernel:
     """`family.tell_near`, ready to be called."""
-    return ready(tell_near, (DECISIONS, int64, int64, LONGS, LONGS, INTEGERS, TABLE, TABLE, ROWS, int64))
+    return ready(tell_near, (DECISIONS, int64, int64, int64, LONGS, LONGS, INTEGERS, TABLE, TABLE, ROWS, int64))
 
 
 KERNELS: dict[str, Callable[[], Kernel]] = {
