@@ -257,13 +257,13 @@ class ModelStore:
 
     def _written(self, model: Model, search: Mapping[str, Any] | None, groups: GroupModels | None) -> str:
         named = {*self.versions(model.pattern), *self.record(model.pattern).ever_named}
-        last = max((serial_of(version) or 0 for version in named), default=0)
-        numbered = model.with_serial(last + 1)
+        serial = max((serial_of(version) or 0 for version in named), default=0) + 1
+        numbered = model.with_serial(serial)
         if search is not None:
             told = json.dumps({**search, "model_version": numbered.version}, indent=1) + "\n"
             self.storage.write(_search(model.pattern, numbered.version), told.encode())
         if groups is not None:
-            content = groups_to_bytes(groups.with_serial(last + 1))
+            content = groups_to_bytes(groups.with_serial(serial))
             self.storage.write(_groups(model.pattern, numbered.version), content)
         self.storage.write(_file(model.pattern, numbered.version), model_to_bytes(numbered))
         return numbered.version

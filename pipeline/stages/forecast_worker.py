@@ -79,7 +79,7 @@ class Asked:
         if not any(self.groups):
             return None
         none = np.zeros(len(tracks), dtype=np.int64)
-        columns = [none if g is None else g.membership.members(tracks, pa.array(g.models.names)) for g in self.groups]
+        columns = [none if g is None else g.membership.members(tracks, g.models.names) for g in self.groups]
         return np.stack(columns, axis=1)
 
     @property

@@ -1,6 +1,6 @@
 """Which group each track belongs to: a small table that is made once and sent to the workers."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,9 +38,10 @@ class Membership:
         number[order] = np.arange(len(order))
         return TrackGroups(tuple(map(str, names[order])), number[named.indices.to_numpy()])
 
-    def members(self, tracks: pa.Array, names: pa.Array) -> NDArray[np.int64]:
+    def members(self, tracks: pa.Array, names: Sequence[str]) -> NDArray[np.int64]:
         """For each track 1 + the place of its group among `names`; 0 where it is none of them."""
-        found = pc.fill_null(pc.index_in(self.names_of(tracks), value_set=names), -1)
+        found = pc.index_in(self.names_of(tracks), value_set=pa.array(names, pa.string()))
+        found = pc.fill_null(found, -1)
         return np.asarray(found, dtype=np.int64) + 1
 
 
