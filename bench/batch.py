@@ -5,8 +5,8 @@
 
 Parts: `reach`, `counts` of patterns, `family` of ports, `sizes`, `skew`, and the tables of schemes x workers x patterns
 of the published experiment, `maritime` and `fleet`. Spark starts in a fresh process, for each measurement or for each
-table; the same work is done once to warm up, then it is timed. Events are simulated (`bench.batch_data`). Results are
-kept in bench/results/batch.json.
+table; the same work is done once to warm up, then twice, and the shorter run counts. Events are simulated
+(`bench.batch_data`). Results are kept in bench/results/batch.json.
 """
 
 import argparse
@@ -47,8 +47,10 @@ FLEET = (
     "speed_swing",
 )
 FAMILY = "approaching_port"
-PARTS = {"reach": 10, "counts": 10, "family": 10, "sizes": 10, "skew": 10, "maritime": 5, "fleet": 2}
+PARTS = {"reach": 10, "counts": 10, "family": 10, "sizes": 10, "skew": 10, "maritime": 2, "fleet": 2}
 """The parts, and the million events of each."""
+TIMED_RUNS = 2
+"""After one to warm up; the shorter one counts."""
 
 
 @dataclass(frozen=True)
@@ -87,11 +89,11 @@ def processes(part: str, millions: float) -> list[list[Case]]:
             one, many = (replace(base, patterns=0, ports=n) for n in (1, 220))
             return _alone([replace(one, scheme="noop"), one, many])
         case "sizes":
-            kinds = (noops[0], base, noops[1], partition)
+            kinds = (noops[0], base, replace(base, scheme="partition"))
             return _alone([replace(c, millions=m) for c in kinds for m in (millions / 2, 2 * millions)])
         case "skew":
-            skewed = [replace(partition, longest=share, cut=cut) for share in (0.5, 0.9) for cut in (True, False)]
-            return _alone([noops[1], partition, *(replace(c, scheme="noop") for c in skewed[::2]), *skewed])
+            half, most = (replace(partition, longest=share) for share in (0.5, 0.9))
+            return _alone([noops[1], partition, half, most, replace(most, cut=False)])
         case "maritime" | "fleet":
             return [_table_of(replace(base, domain=part, cores=n)) for n in (1, 2)]
     msg = f"unknown part {part}"
@@ -123,19 +125,19 @@ def _measured(spark: Any, case: Case) -> dict[str, Any]:
     found = data_of(spark, case)
     folder = found.by_track if case.order == "by-track" else found.by_time
     request = _request(case, folder, Path(tempfile.mkdtemp(prefix="foresail-bench-")))
-    result: dict[str, Any] = {}
+    runs: list[dict[str, Any]] = []
     with nothing_cut() if not case.cut else nullcontext():
-        for _ in range(2):
-            began, used = time.perf_counter(), cpu_seconds()
+        for _ in range(1 + TIMED_RUNS):
+            began, used, told = time.perf_counter(), cpu_seconds(), dict[str, Any]()
             if case.scheme == "noop":
                 _noop(spark, request, folder, case)
             else:
                 summary = run_recognise(spark, request, SILENT)
-                result = {key: summary[key] for key in ("events", "matches", "seconds_by_step", "spark_stages")}
-            result["seconds"] = round(time.perf_counter() - began, 3)
-            result["cpu_seconds"] = round(cpu_seconds() - used, 2)
+                told = {key: summary[key] for key in ("events", "matches", "seconds_by_step", "spark_stages")}
+            took = {"seconds": time.perf_counter() - began, "cpu_seconds": cpu_seconds() - used}
+            runs.append(told | {key: round(value, 3) for key, value in took.items()})
     shutil.rmtree(request.out, ignore_errors=True)
-    return result
+    return min(runs[1:], key=lambda run: run["seconds"])
 
 
 def data_of(spark: Any, case: Case) -> Data:

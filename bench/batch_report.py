@@ -46,7 +46,7 @@ def order_of(row: Row) -> str:
 
 def noop_of(row: Row, rows: Sequence[Row]) -> Row | None:
     """The noop read that a row is compared with."""
-    same = ("order", "domain", "millions", "cores", "longest")
+    same = ("order", "domain", "millions", "cores")
     reads = [r for r in rows if r["scheme"] == "noop" and all(r[key] == row[key] for key in same)]
     return reads[0] if reads else None
 

@@ -199,18 +199,19 @@ def _marked(met: pd.DataFrame, taken: pd.DataFrame) -> pd.DataFrame:
         return met
     after_all = set(zip(taken["track"], taken["offset"], strict=True))
     told = met[late]
+    columns = (told[name] for name in ("track", "offset", "time", "late_reason", "lon", "lat"))
     texts = [
         json.dumps(
             {
-                "track": row.track,
-                "time": row.time.isoformat() + "Z",
-                "reason": row.late_reason,
-                "lon": row.lon,
-                "lat": row.lat,
-                "rerun": (row.track, row.offset) in after_all,
+                "track": track,
+                "time": time.isoformat() + "Z",
+                "reason": reason,
+                "lon": lon,
+                "lat": lat,
+                "rerun": (track, offset) in after_all,
             }
         )
-        for row in told.itertuples()
+        for track, offset, time, reason, lon, lat in zip(*columns, strict=True)
     ]
     met = met.copy()
     met.loc[late, "kind"] = LATE

@@ -19,7 +19,7 @@ TAKEN = "taken.json"
 class KeptCounts:
     """The counts of one pattern by micro-batch; `stored_events` is how many events the store's counts rest on."""
 
-    def __init__(self, folder: Path, stored_events: int) -> None:
+    def __init__(self, folder: Path, stored_events: float) -> None:
         self._folder = folder
         self._parts: dict[int, Counts] = {}
         folder.mkdir(parents=True, exist_ok=True)
@@ -31,7 +31,7 @@ class KeptCounts:
                 self._parts[number] = counts_from_bytes(file.read_bytes())
 
     @property
-    def events(self) -> int:
+    def events(self) -> float:
         """How many events were counted since a model was learned last."""
         return sum(part.events for part in self._parts.values())
 
@@ -43,7 +43,7 @@ class KeptCounts:
         if len(self._parts) > MOST_FILES and not taken:
             self._join(batch - 1)
 
-    def take(self, stored_events: int) -> tuple[int, list[Counts]]:
+    def take(self, stored_events: float) -> tuple[int, list[Counts]]:
         """All counts, to be learned from and put into the store; and the last micro-batch of them, for `forget`."""
         upto = max(self._parts)
         self._write(TAKEN, json.dumps({"upto": upto, "stored_events": stored_events}).encode())
@@ -67,7 +67,7 @@ class KeptCounts:
             if int(found[2]) <= upto and file.name != f"upto-{upto}.counts":
                 file.unlink(missing_ok=True)
 
-    def _finish_taking(self, stored_events: int) -> None:
+    def _finish_taking(self, stored_events: float) -> None:
         note = self._folder / TAKEN
         if note.exists():
             taken = json.loads(note.read_text(encoding="utf-8"))

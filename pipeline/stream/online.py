@@ -153,7 +153,7 @@ class Online:
                 gathered.busy.join(timeout=30)
 
 
-def stored_events(spec: LineSpec, pattern: str) -> int:
+def stored_events(spec: LineSpec, pattern: str) -> float:
     """How many events the counts of the store rest on."""
     assert spec.models is not None, "a line that learns has a store"
     stored = ModelStore(spec.models).counts(pattern)

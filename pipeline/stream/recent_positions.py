@@ -44,7 +44,8 @@ class RecentPositions:
             return np.zeros(len(arrived), dtype=np.bool_)
         near: NDArray[np.bool_] = (time < last) & (time >= last - np.timedelta64(self.rerun_us, "us"))
         mine = _instants(arrived)
-        return near & ~mine.isin(_instants(self.rows)) & ~mine.duplicated()
+        first: NDArray[np.bool_] = near & ~mine.isin(_instants(self.rows)) & ~mine.duplicated()
+        return first
 
     def again(self, late: pd.DataFrame, memory: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
         """The positions from each late one on beside those before them, and the memory after all of them."""

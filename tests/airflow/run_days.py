@@ -35,7 +35,18 @@ def ended(dag: Any, run: dict[str, Any]) -> dict[str, Any]:
         for other in DagRun.find(dag_id="train_models")
         if other.triggered_by is not None and other.triggered_by.value == "operator"
     ]
-    return {"state": str(done.state), "tasks": tasks, "store": digests(run["conf"].get("models")), "started": started}
+    held = {"store": digests(run["conf"].get("models")), "started": started, "updates": updates()}
+    return {"state": str(done.state), "tasks": tasks, **held}
+
+
+def updates() -> list[dict[str, Any]]:
+    """What was said with each update of an asset so far."""
+    from airflow.models.asset import AssetEvent
+    from airflow.utils.session import create_session
+    from sqlalchemy import select
+
+    with create_session() as session:
+        return [dict(event.extra) for event in session.scalars(select(AssetEvent).order_by(AssetEvent.id))]
 
 
 def moment(text: str | None) -> datetime | None:

@@ -5,6 +5,10 @@ import itertools
 import json
 import multiprocessing
 import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -133,6 +137,36 @@ def test_a_full_disk_leaves_the_store_as_it_was(
     assert store.versions("lettered") == [first]
     assert store.load("lettered").version == first
     assert not list(tmp_path.rglob("*.half"))
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("a small disk can only be mounted by root")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def fill(file: Path) -> None:
+    with suppress(OSError), file.open("wb", buffering=0) as handle:
+        while handle.write(b"0" * 4096):
+            pass
+
+
+def test_a_disk_that_is_really_full_is_told_and_goes_on_when_there_is_room(small_disk: Path) -> None:
+    store = ModelStore(small_disk / "models")
+    (first,) = filled(store, 1)
+    fill(small_disk / "filler")
+    with pytest.raises(StoreWriteError, match="No space left on device"):
+        store.add(model_of(PATTERN, ["abxabab"]))
+    with pytest.raises(StoreWriteError, match="No space left on device"):
+        store.keep_scores("lettered", first, "a day", {"mcc": 0.5})
+    assert (store.versions("lettered"), store.load("lettered").version) == ([first], first)
+    (small_disk / "filler").unlink()
+    assert store.add(model_of(PATTERN, ["abxabab"])) == store.load("lettered").version
 
 
 def test_a_promotion_is_refused_when_another_one_was_quicker(store: ModelStore) -> None:

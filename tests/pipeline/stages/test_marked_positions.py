@@ -16,7 +16,7 @@ from pipeline.progress import SILENT
 
 pytestmark = pytest.mark.spark
 
-RISE = "domain: fleet, says: Low then high., where: {low: x < 3, high: x >= 5}, pattern: low ; high"
+RISE = 'domain: fleet, says: Low then high., where: {low: x < 3, high: x >= 5}, pattern: "any(low, high)"'
 CATALOG = f"""
 patterns:
 - {{name: listed, {RISE}, output: enumerate}}
