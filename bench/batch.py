@@ -5,7 +5,7 @@
 
 Parts: `reach`, `counts` of patterns, `family` of ports, `sizes`, `skew`, and the tables of schemes x workers x patterns
 of the published experiment, `maritime` and `fleet`. Spark starts in a fresh process, for each measurement or for each
-table; the same work is done once to warm up, then twice, and the shorter run counts. Events are simulated
+table; the same work is done once to warm up, then timed (alone: twice, the shorter run counts). Events are simulated
 (`bench.batch_data`). Results are kept in bench/results/batch.json.
 """
 
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.batch_data import CACHE, Data, data, ports_layer, skewed
-from bench.batch_report import plot, table
+from bench.batch_report import TABLES, grid, plot, table
 from bench.kernel import SIX, variant_entries
 from bench.usage import MARK, cpu_seconds, worker_peak_mb
 from patterns.catalog.loader import Catalog, built_in_catalog
@@ -50,7 +50,7 @@ FAMILY = "approaching_port"
 PARTS = {"reach": 10, "counts": 10, "family": 10, "sizes": 10, "skew": 10, "maritime": 2, "fleet": 2}
 """The parts, and the million events of each."""
 TIMED_RUNS = 2
-"""After one to warm up; the shorter one counts."""
+"""Of a case alone, after one to warm up; the shorter one counts. In tables there is one."""
 
 
 @dataclass(frozen=True)
@@ -114,20 +114,21 @@ def measure(cases: Sequence[Case]) -> list[dict[str, Any]]:
     """Seconds of these cases in this process, each after one warm-up of the same kind."""
     settings = read_settings(options={"spark.master": f"local[{cases[0].cores}]"})
     spark = start_spark(settings, "foresail bench", SILENT)
-    results = [_measured(spark, case) for case in cases]
+    timed = TIMED_RUNS if len(cases) == 1 else 1
+    results = [_measured(spark, case, timed) for case in cases]
     if len(results) == 1:
         results[0]["worker_peak_mb"] = worker_peak_mb()
     spark.stop()
     return results
 
 
-def _measured(spark: Any, case: Case) -> dict[str, Any]:
+def _measured(spark: Any, case: Case, timed: int) -> dict[str, Any]:
     found = data_of(spark, case)
     folder = found.by_track if case.order == "by-track" else found.by_time
     request = _request(case, folder, Path(tempfile.mkdtemp(prefix="foresail-bench-")))
     runs: list[dict[str, Any]] = []
     with nothing_cut() if not case.cut else nullcontext():
-        for _ in range(1 + TIMED_RUNS):
+        for _ in range(1 + timed):
             began, used, told = time.perf_counter(), cpu_seconds(), dict[str, Any]()
             if case.scheme == "noop":
                 _noop(spark, request, folder, case)
@@ -211,7 +212,8 @@ def _known() -> dict[str, Any]:
 
 def report() -> None:
     """Write the tables and the plot of all that is known."""
-    text = "\n\n".join(f"{name}\n\n{table(rows)}" for name, rows in _known().items())
+    shown = {name: grid(rows) if name in TABLES else table(rows) for name, rows in _known().items()}
+    text = "\n\n".join(f"{name}\n\n{rows}" for name, rows in shown.items())
     (RESULTS / "batch.md").write_text(text + "\n")
     plot(_known(), RESULTS / "batch.png")
     print(text)

@@ -30,6 +30,19 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
+def grid(rows: Sequence[Row]) -> str:
+    """A table of schemes x workers x patterns: seconds, and in brackets their ratio to the noop read."""
+    counts = sorted({row["patterns"] for row in rows if row["scheme"] != "noop"})
+    lines = [f"| scheme | workers | noop | {' | '.join(f'{count} patterns' for count in counts)} |"]
+    lines.append(f"|---|---:|---:|{'---:|' * len(counts)}")
+    for scheme, cores in dict.fromkeys((row["scheme"], row["cores"]) for row in rows if row["scheme"] != "noop"):
+        mine = [row for row in rows if (row["scheme"], row["cores"]) == (scheme, cores)]
+        noop = noop_of(mine[0], rows)
+        told = [f"{row['seconds']:.2f} ({_ratio(row, rows) or 0:.2f})" for row in mine]
+        lines.append(f"| {scheme} | {cores} | {noop['seconds'] if noop else 0:.2f} | {' | '.join(told)} |")
+    return "\n".join(lines)
+
+
 def looked_for(row: Row) -> str:
     """What the job looked for, in a word or two."""
     if row["ports"]:
