@@ -29,6 +29,7 @@ def came(*hours):
     return {"foresail_events": [SimpleNamespace(extra={"from": begin, "to": end}) for begin, end in hours]}
 
 NIGHT = "2026-03-04T00:20:00+00:00"
+BY_EVENTS = run(NIGHT, kind="asset_triggered")
 LAST_HOUR = ("2026-03-03T23:00:00+00:00", "2026-03-04T00:00:00+00:00")
 EARLIER = ("2026-03-02T04:00:00+00:00", "2026-03-02T05:00:00+00:00")
 INTERVALS = {
@@ -41,9 +42,9 @@ INTERVALS = {
         run(NIGHT, "2026-03-03T00:00:00+00:00", NIGHT, "operator_triggered", "2026-03-02T00:00:00+00:00")
     ),
     "by hand, hourly": interval_of(run(NIGHT, kind="manual"), unit=HOUR),
-    "the day's last hour came": interval_of(run(NIGHT, kind="asset_triggered"), came(LAST_HOUR)),
-    "hours of two days came": interval_of(run(NIGHT, kind="asset_triggered"), came(LAST_HOUR, EARLIER)),
-    "somebody's update": interval_of(run(NIGHT, kind="asset_triggered"), {"foresail_events": [SimpleNamespace(extra={})]}),
+    "the day's last hour came": interval_of(BY_EVENTS, came(LAST_HOUR)),
+    "hours of two days came": interval_of(BY_EVENTS, came(LAST_HOUR, EARLIER)),
+    "somebody's update": interval_of(BY_EVENTS, {"foresail_events": [SimpleNamespace(extra={})]}),
 }
 print("READ " + json.dumps({
     "errors": bag.import_errors,
