@@ -25,6 +25,7 @@ DEFAULTS = {
 }
 TAGS = ["foresail"]
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+ON_SCHEDULE = ("scheduled", "backfill")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TO = "--to {{ interval(dag_run, triggering_asset_events)[1] }}"
 FROM_TO = "--from {{ interval(dag_run, triggering_asset_events)[0] }} " + TO
@@ -69,9 +70,9 @@ def interval_of(
     """From when until when a run looks.
 
     Its data interval if it is on schedule. Else the whole units of time that the updates of assets tell of, which have
-    started it; or the last whole unit before its date (Airflow gives a run by hand the interval before now instead).
+    started it; or the last whole unit before its date (Airflow gives such a run the interval before now instead).
     """
-    if dag_run.data_interval_start is not None and dag_run.run_type != "manual":
+    if dag_run.run_type in ON_SCHEDULE:
         return text(dag_run.data_interval_start), text(dag_run.data_interval_end)
     extras = [update.extra for some in (updates or {}).values() for update in some]
     told = [datetime.fromisoformat(extra[key]) for extra in extras for key in ("from", "to") if key in extra]

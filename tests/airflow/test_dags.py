@@ -29,18 +29,22 @@ def came(*hours):
     return {"foresail_events": [SimpleNamespace(extra={"from": begin, "to": end}) for begin, end in hours]}
 
 NIGHT = "2026-03-04T00:20:00+00:00"
+BY_EVENTS = run(NIGHT, kind="asset_triggered")
 LAST_HOUR = ("2026-03-03T23:00:00+00:00", "2026-03-04T00:00:00+00:00")
 EARLIER = ("2026-03-02T04:00:00+00:00", "2026-03-02T05:00:00+00:00")
 INTERVALS = {
     "scheduled": interval_of(run(NIGHT, "2026-03-03T00:00:00+00:00", "2026-03-04T00:00:00+00:00")),
-    "by hand": interval_of(run(NIGHT)),
+    "by hand": interval_of(run(NIGHT, kind="manual")),
     "by hand, for an earlier day": interval_of(
         run(NIGHT, "2026-03-03T00:00:00+00:00", "2026-03-04T00:00:00+00:00", "manual", "2026-03-02T02:00:00+00:00")
     ),
-    "by hand, hourly": interval_of(run(NIGHT), unit=HOUR),
-    "the day's last hour came": interval_of(run(NIGHT), came(LAST_HOUR)),
-    "hours of two days came": interval_of(run(NIGHT), came(LAST_HOUR, EARLIER)),
-    "somebody's update": interval_of(run(NIGHT), {"foresail_events": [SimpleNamespace(extra={})]}),
+    "by another schedule": interval_of(
+        run(NIGHT, "2026-03-03T00:00:00+00:00", NIGHT, "operator_triggered", "2026-03-02T00:00:00+00:00")
+    ),
+    "by hand, hourly": interval_of(run(NIGHT, kind="manual"), unit=HOUR),
+    "the day's last hour came": interval_of(BY_EVENTS, came(LAST_HOUR)),
+    "hours of two days came": interval_of(BY_EVENTS, came(LAST_HOUR, EARLIER)),
+    "somebody's update": interval_of(BY_EVENTS, {"foresail_events": [SimpleNamespace(extra={})]}),
 }
 print("READ " + json.dumps({
     "errors": bag.import_errors,
@@ -91,6 +95,7 @@ def test_a_run_without_a_data_interval_takes_the_days_of_what_came(read: dict[st
         "scheduled": third,
         "by hand": third,
         "by hand, for an earlier day": ["2026-03-01T00:00:00", "2026-03-02T00:00:00"],
+        "by another schedule": ["2026-03-01T00:00:00", "2026-03-02T00:00:00"],
         "by hand, hourly": ["2026-03-03T23:00:00", "2026-03-04T00:00:00"],
         "the day's last hour came": third,
         "hours of two days came": ["2026-03-02T00:00:00", "2026-03-04T00:00:00"],
