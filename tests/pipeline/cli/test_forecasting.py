@@ -14,7 +14,10 @@ def told(*arguments: str) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("command", "options"),
     [
-        ("train", ["--events", "--patterns", "--models", "--add", "--half-life-days", "--per", "--from", "--to", "--json"]),
+        (
+            "train",
+            ["--events", "--patterns", "--models", "--add", "--half-life-days", "--per", "--from", "--to", "--json"],
+        ),
         ("forecast", ["--events", "--models", "--out", "--format", "--emit", "--threshold", "--master"]),
         ("evaluate", ["--events", "--folds", "--by", "--orders", "--within", "--conf"]),
     ],
