@@ -64,13 +64,13 @@ def _as_json(model: "Model", why: "Explanation") -> dict[str, Any]:
 def _show(model: "Model", why: "Explanation") -> None:
     from pipeline.reports.text_curve import text_curve
 
-    click.echo(why.sentence[:1].upper() + why.sentence[1:])
+    click.echo(why.sentence)
     words = {word for text in why.context for word in text.replace(",", " ").split()}
     for name, text in zip(model.header.condition_names, model.header.condition_texts, strict=True):
         if name in words:
             click.echo(f"  {name}: {text}")
     step_s = model.header.sampling_step_s
-    pace = f" (one event is about {step_s:g} s)" if step_s else ""
+    pace = f" (one event is about {step_s:.3g} s)" if step_s else ""
     click.echo(f"\nChance that the match comes with the n-th event from now{pace}:")
     for line in text_curve(why.probability.tolist()):
         click.echo(line)
