@@ -11,21 +11,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from models.counts import (
-    Counts,
-    GroupedCounts,
-    counts_from_bytes,
-    counts_to_bytes,
-    grouped_from_bytes,
-    grouped_to_bytes,
-)
 from models.errors import LostModelError, ManifestError, UnknownModelError
 from models.files import model_from_bytes, model_to_bytes
 from models.groups import GroupModels, groups_from_bytes, groups_to_bytes
-from models.identity import Identity
 from models.model import Model
 from models.store.aliases import CHALLENGER, CHAMPION, EARLIER, Moment, kept, promoted, resolved, rolled_back
-from models.store.intervals import Interval, Merged, interval_counts, intervals_of, keep_interval, merge_intervals
+from models.store.counts import CountStore
 from models.store.judgement import DEFAULT_METRIC, Judgement, judged
 from models.store.manifest import Manifest, Record, Scored, manifest_from_bytes, manifest_to_bytes
 from models.store.storage import LocalStorage, Storage
@@ -41,11 +32,11 @@ def utc_now() -> datetime:
     return datetime.now(tz=UTC)
 
 
-class ModelStore:
-    """Models by pattern and version, in a local folder or in any other `Storage`."""
+class ModelStore(CountStore):
+    """Models by pattern and version, in a local folder or in any other `Storage`, and what they were learned from."""
 
     def __init__(self, folder: Path | Storage, clock: Callable[[], datetime] = utc_now) -> None:
-        self.storage: Storage = LocalStorage(folder) if isinstance(folder, Path) else folder
+        super().__init__(LocalStorage(folder) if isinstance(folder, Path) else folder)
         self._clock = clock
 
     def add(
@@ -196,57 +187,6 @@ class ModelStore:
         way_out = f"run `foresail models repair --models {self.storage.place}`"
         return manifest_from_bytes(content, f"{self.storage.place}/{MANIFEST}", way_out)
 
-    def counts(self, pattern: str) -> Counts | None:
-        """The counts that the pattern's models are learned from, if there are any."""
-        try:
-            return counts_from_bytes(self.storage.read(_counts(pattern)), f"{self.storage.place}/{_counts(pattern)}")
-        except FileNotFoundError:
-            return None
-
-    def keep_counts(self, counts: Counts) -> None:
-        """Keep the counts beside the models."""
-        self.storage.write(_counts(counts.identity.pattern), counts_to_bytes(counts))
-
-    def counts_by_group(self, pattern: str, per: str) -> GroupedCounts | None:
-        """The counts that the models of groups are learned from, if there are any."""
-        path = _counts_per(pattern, per)
-        try:
-            return grouped_from_bytes(self.storage.read(path), f"{self.storage.place}/{path}")
-        except FileNotFoundError:
-            return None
-
-    def keep_counts_by_group(self, counts: GroupedCounts, per: str) -> None:
-        """Keep the counts of groups beside those of all tracks."""
-        self.storage.write(_counts_per(counts.identity.pattern, per), grouped_to_bytes(counts))
-
-    def keep_interval(self, counts: Counts, interval: Interval) -> None:
-        """Keep the counts of an interval, in place of those it had."""
-        with self.storage.locked():
-            keep_interval(self.storage, counts, interval)
-
-    def counted(self, pattern: str) -> tuple[Interval, ...]:
-        """The intervals that were counted, oldest first."""
-        return intervals_of(self.storage, pattern)
-
-    def interval_counts(self, pattern: str, interval: Interval) -> Counts:
-        """The counts of one interval."""
-        return interval_counts(self.storage, pattern, interval)
-
-    def last_counts(self, pattern: str) -> Counts | None:
-        """The counts of the newest interval: which features they count, the next one must count too."""
-        held = self.counted(pattern)
-        return self.interval_counts(pattern, held[-1]) if held else None
-
-    def merge_intervals(
-        self, identity: Identity, until_us: int | None = None, half_life_days: float | None = None
-    ) -> Merged | None:
-        """The counts of all intervals up to a time as one, kept as the pattern's counts."""
-        with self.storage.locked():
-            merged = merge_intervals(self.storage, identity, until_us, half_life_days)
-            if merged is not None:
-                self.keep_counts(merged.counts)
-        return merged
-
     def search(self, pattern: str, version: str = CHAMPION) -> dict[str, Any] | None:
         """How the settings of a model were chosen, if they were searched for."""
         try:
@@ -352,13 +292,5 @@ def _search(pattern: str, version: str) -> str:
     return f"{pattern}/models/{version}/search.json"
 
 
-def _counts(pattern: str) -> str:
-    return f"{pattern}/counts.npz"
-
-
 def _groups(pattern: str, version: str) -> str:
     return f"{pattern}/models/{version}/groups.npz"
-
-
-def _counts_per(pattern: str, per: str) -> str:
-    return f"{pattern}/counts_per_{per}.npz"
