@@ -45,7 +45,7 @@ lint: setup ## ruff, mypy strict, the layer rules
 	.venv/bin/lint-imports
 
 unit: setup ## the tests alone, in two processes: most of them wait for Spark or a broker half of the time
-	.venv/bin/pytest --numprocesses 2 --dist loadfile
+	.venv/bin/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 soak: setup ## the tests that take minutes
 	.venv/bin/pytest -m soak

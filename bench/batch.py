@@ -1,11 +1,12 @@
 """Batch recognition against reading the same columns: every figure a ratio to a noop read of the same run.
 
-    .venv/bin/python -m bench.batch --part reach --millions 10
-    .venv/bin/python -m bench.batch --part schemes|patterns|family|sizes|fleet|skew
-    .venv/bin/python -m bench.batch --table
+    .venv/bin/python -m bench.batch                              everything, in half an hour: JSON, tables, a plot
+    .venv/bin/python -m bench.batch --part reach [--millions 10] one part, beside what is known of the others
 
-Each measurement is a fresh process: Spark starts, the same work is done once to warm up, then it is timed. Events are
-simulated (`bench.batch_data`). Results of all parts are kept in bench/results/batch.json.
+Parts: `reach`, `counts` of patterns, `family` of ports, `sizes`, `skew`, and the tables of schemes x workers x patterns
+of the published experiment, `maritime` and `fleet`. Spark starts in a fresh process, for each measurement or for each
+table; the same work is done once to warm up, then timed (alone: twice, the shorter run counts). Events are simulated
+(`bench.batch_data`). Results are kept in bench/results/batch.json.
 """
 
 import argparse
@@ -16,20 +17,23 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bench.batch_data import CACHE, data, ports_layer, skewed
-from bench.batch_report import plot, table
+from bench.batch_data import CACHE, Data, data, ports_layer, skewed
+from bench.batch_report import TABLES, grid, plot, table
 from bench.kernel import SIX, variant_entries
+from bench.usage import MARK, cpu_seconds, worker_peak_mb
 from patterns.catalog.loader import Catalog, built_in_catalog
 from pipeline.jobs.recognise import RecogniseRequest, compile_catalog, run_recognise
-from pipeline.progress import SILENT, open_progress
+from pipeline.progress import SILENT
 from pipeline.session import start_spark
 from pipeline.settings import read_settings
 from pipeline.sources.table import read_events
+from pipeline.stages.schemes import facts
 from pipeline.stages.schemes.facts import columns_read
 from pipeline.stages.schemes.planner import Scheme
 
@@ -43,6 +47,10 @@ FLEET = (
     "speed_swing",
 )
 FAMILY = "approaching_port"
+PARTS = {"reach": 10, "counts": 10, "family": 10, "sizes": 10, "skew": 10, "maritime": 2, "fleet": 2}
+"""The parts, and the million events of each."""
+TIMED_RUNS = 2
+"""Of a case alone, after one to warm up; the shorter one counts. In tables there is one."""
 
 
 @dataclass(frozen=True)
@@ -58,62 +66,97 @@ class Case:
     patterns: int = 6
     ports: int = 0
     cores: int = 2
-    skewed: bool = False
+    longest: float = 0
+    """The part of all events that one track has; 0 where tracks are as they come."""
+    cut: bool = True
+    """Whether long tracks are cut into slices."""
     episodes: str = "all"
 
 
-def cases(part: str, millions: float) -> list[Case]:
-    """What a part measures; the noop reads come first."""
+def processes(part: str, millions: float) -> list[list[Case]]:
+    """What a part measures: the cases of each fresh process, the noop reads first."""
     base = Case(part, millions=millions)
     by_time = replace(base, order="by-time")
     noops = [replace(base, scheme="noop"), replace(by_time, scheme="noop")]
+    partition = replace(by_time, scheme="partition")
     match part:
         case "reach":
-            return [*noops, base, replace(base, scheme="partition"), replace(by_time, scheme="partition")]
-        case "schemes":
-            spread = [replace(c, cores=n) for n in (1, 2) for c in (noops[0], base)]
-            others = [replace(base, scheme=s, cores=n) for n in (1, 2) for s in ("partition", "pattern", "combined")]
-            return [*spread, *others]
-        case "patterns":
-            return [noops[0], *(replace(base, patterns=n, episodes=e) for e in ("all", "changes") for n in (6, 16, 48))]
+            return _alone([*noops, base, replace(base, scheme="partition"), partition])
+        case "counts":
+            counted = [replace(base, patterns=n, episodes=e) for e in ("changes", "all") for n in (6, 16, 48)]
+            return _alone([noops[0], *counted])
         case "family":
-            families = [replace(base, patterns=0, ports=n) for n in (1, 220)]
-            return [replace(families[0], scheme="noop"), *families]
+            one, many = (replace(base, patterns=0, ports=n) for n in (1, 220))
+            return _alone([replace(one, scheme="noop"), one, many])
         case "sizes":
-            return [
-                replace(c, millions=m) for m in (5, 20) for c in (noops[0], base, replace(base, scheme="partition"))
-            ]
-        case "fleet":
-            fleet = replace(base, domain="fleet")
-            return [replace(fleet, scheme="noop"), *(replace(fleet, patterns=n) for n in (6, 16, 48))]
+            kinds = (noops[0], base, replace(base, scheme="partition"))
+            return _alone([replace(c, millions=m) for c in kinds for m in (millions / 2, 2 * millions)])
         case "skew":
-            skew = replace(by_time, skewed=True, scheme="partition", cores=2)
-            return [replace(skew, scheme="noop"), skew, replace(by_time, scheme="partition"), noops[1]]
+            half, most = (replace(partition, longest=share) for share in (0.5, 0.9))
+            return _alone([noops[1], partition, half, most, replace(most, cut=False)])
+        case "maritime" | "fleet":
+            return [_table_of(replace(base, domain=part, cores=n)) for n in (1, 2)]
     msg = f"unknown part {part}"
     raise SystemExit(msg)
 
 
-def measure(case: Case) -> dict[str, Any]:
-    """Seconds of one case in this process, after one warm-up of the same kind, and the workers' peak memory."""
-    settings = read_settings(options={"spark.master": f"local[{case.cores}]"})
+def _alone(cases: Sequence[Case]) -> list[list[Case]]:
+    return [[case] for case in cases]
+
+
+def _table_of(base: Case) -> list[Case]:
+    """Every scheme with every number of patterns, for so many workers."""
+    schemes = ("source", "partition", "pattern", "combined")
+    return [replace(base, scheme="noop"), *(replace(base, scheme=s, patterns=n) for s in schemes for n in (6, 16, 48))]
+
+
+def measure(cases: Sequence[Case]) -> list[dict[str, Any]]:
+    """Seconds of these cases in this process, each after one warm-up of the same kind."""
+    settings = read_settings(options={"spark.master": f"local[{cases[0].cores}]"})
     spark = start_spark(settings, "foresail bench", SILENT)
-    found = skewed(spark, case.millions) if case.skewed else data(spark, case.domain, case.millions, SILENT)
+    timed = TIMED_RUNS if len(cases) == 1 else 1
+    results = [_measured(spark, case, timed) for case in cases]
+    if len(results) == 1:
+        results[0]["worker_peak_mb"] = worker_peak_mb()
+    spark.stop()
+    return results
+
+
+def _measured(spark: Any, case: Case, timed: int) -> dict[str, Any]:
+    found = data_of(spark, case)
     folder = found.by_track if case.order == "by-track" else found.by_time
     request = _request(case, folder, Path(tempfile.mkdtemp(prefix="foresail-bench-")))
-    result: dict[str, Any] = {}
-    for _ in range(2):
-        began, used = time.perf_counter(), cpu_seconds()
-        if case.scheme == "noop":
-            _noop(spark, request, folder, case)
-        else:
-            summary = run_recognise(spark, request, SILENT)
-            result = {key: summary[key] for key in ("events", "matches", "seconds_by_step", "spark_stages")}
-        result["seconds"] = round(time.perf_counter() - began, 3)
-        result["cpu_seconds"] = round(cpu_seconds() - used, 2)
-    result["worker_peak_mb"] = worker_peak_mb()
+    runs: list[dict[str, Any]] = []
+    with nothing_cut() if not case.cut else nullcontext():
+        for _ in range(1 + timed):
+            began, used, told = time.perf_counter(), cpu_seconds(), dict[str, Any]()
+            if case.scheme == "noop":
+                _noop(spark, request, folder, case)
+            else:
+                summary = run_recognise(spark, request, SILENT)
+                told = {key: summary[key] for key in ("events", "matches", "seconds_by_step", "spark_stages")}
+            took = {"seconds": time.perf_counter() - began, "cpu_seconds": cpu_seconds() - used}
+            runs.append(told | {key: round(value, 3) for key, value in took.items()})
     shutil.rmtree(request.out, ignore_errors=True)
-    spark.stop()
-    return result
+    return min(runs[1:], key=lambda run: run["seconds"])
+
+
+def data_of(spark: Any, case: Case) -> Data:
+    """The events of a case; made once."""
+    if case.longest:
+        return skewed(spark, case.millions, case.longest)
+    return data(spark, case.domain, case.millions, SILENT)
+
+
+@contextmanager
+def nothing_cut() -> Iterator[None]:
+    """For comparison: as if no track were long."""
+    found = facts.long_tracks
+    facts.long_tracks = lambda *_: {}
+    try:
+        yield
+    finally:
+        facts.long_tracks = found
 
 
 def _request(case: Case, folder: Path, out: Path) -> RecogniseRequest:
@@ -140,56 +183,19 @@ def _noop(spark: Any, request: RecogniseRequest, folder: Path, case: Case) -> No
     spark.read.parquet(str(folder)).select(*dict.fromkeys(columns)).write.format("noop").mode("overwrite").save()
 
 
-def cpu_seconds() -> float:
-    """Processor time that this process and all below it have used: what a busy machine does not distort."""
-    parents, used = {}, {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        parents[int(stat.parent.name)] = int(fields[1])
-        used[int(stat.parent.name)] = sum(map(int, fields[11:15]))
-    total = 0
-    for process in parents:
-        above = process
-        while above in parents and above != os.getpid():
-            above = parents[above]
-        total += used[process] if above == os.getpid() else 0
-    return total / os.sysconf("SC_CLK_TCK")
-
-
-def worker_peak_mb() -> int:
-    """The most memory that a Python worker of this process has held."""
-    peak = 0
-    for status in Path("/proc").glob("[0-9]*/status"):
-        try:
-            command = status.with_name("cmdline").read_bytes()
-            environment = status.with_name("environ").read_bytes()
-            if b"pyspark.daemon" in command and f"BENCH_MARK={_mark()}".encode() in environment:
-                lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
-                peak = max(peak, int(lines["VmHWM"].split()[0]) // 1024)
-        except (OSError, KeyError):
-            continue
-    return peak
-
-
-def _mark() -> str:
-    return os.environ.get("BENCH_MARK", "")
-
-
 def run(part: str, millions: float) -> None:
-    """Measure the cases of a part, each in a fresh process, and keep the results."""
-    rows = []
-    for number, case in enumerate(cases(part, millions)):
-        command = [sys.executable, "-m", "bench.batch", "--one", json.dumps(asdict(case))]
-        mark = f"{part}-{number}-{time.time_ns()}"
-        done = subprocess.run(command, capture_output=True, text=True, env=_environment(mark), check=False)
+    """Measure the cases of a part, each process a fresh one, and keep the results."""
+    rows: list[dict[str, Any]] = []
+    for number, cases in enumerate(processes(part, millions)):
+        command = [sys.executable, "-m", "bench.batch", "--cases", json.dumps([asdict(case) for case in cases])]
+        environment = {**os.environ, MARK: f"{part}-{number}-{time.time_ns()}"}
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
         if done.returncode:
             raise SystemExit(done.stderr[-3000:])
-        rows.append(asdict(case) | json.loads(done.stdout.splitlines()[-1]))
-        print(rows[-1], flush=True)
-        keep(f"{part}-{millions:g}M", rows)
+        results = json.loads(done.stdout.splitlines()[-1])
+        rows += [asdict(case) | result for case, result in zip(cases, results, strict=True)]
+        print(*rows[-len(cases) :], sep="\n", flush=True)
+        keep(part, rows)
     print(table(rows))
 
 
@@ -199,40 +205,49 @@ def keep(name: str, rows: list[dict[str, Any]]) -> None:
     (RESULTS / "batch.json").write_text(json.dumps(_known() | {name: rows}, indent=1) + "\n")
 
 
-def _environment(mark: str) -> dict[str, str]:
-    return {**os.environ, "BENCH_MARK": mark}
-
-
 def _known() -> dict[str, Any]:
     file = RESULTS / "batch.json"
     return dict(json.loads(file.read_text())) if file.exists() else {}
 
 
+def report() -> None:
+    """Write the tables and the plot of all that is known."""
+    shown = {name: grid(rows) if name in TABLES else table(rows) for name, rows in _known().items()}
+    text = "\n\n".join(f"{name}\n\n{rows}" for name, rows in shown.items())
+    (RESULTS / "batch.md").write_text(text + "\n")
+    plot(_known(), RESULTS / "batch.png")
+    print(text)
+
+
+def prepare(parts: Sequence[str], millions: float | None) -> None:
+    """Make the events of these parts."""
+    spark = start_spark(read_settings(), "foresail bench", SILENT)
+    every = [case for part in parts for cases in processes(part, millions or PARTS[part]) for case in cases]
+    for case in every:
+        data_of(spark, case)
+        if case.ports:
+            ports_layer(case.ports)
+    spark.stop()
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--part", choices=["reach", "schemes", "patterns", "family", "sizes", "fleet", "skew"])
-    parser.add_argument("--millions", type=float, default=10)
-    parser.add_argument("--prepare", type=float, nargs="*", help="make the events of these sizes and stop")
-    parser.add_argument("--one", help="a case as JSON, measured in this process")
-    parser.add_argument("--table", action="store_true", help="write the table and the plot of all results")
+    parser.add_argument("--part", choices=list(PARTS), action="append", help="repeatable; all if absent")
+    parser.add_argument("--millions", type=float, help="events, if not as many as the part has in docs/benchmarks.md")
+    parser.add_argument("--prepare", action="store_true", help="make the events and stop")
+    parser.add_argument("--table", action="store_true", help="write the tables and the plot of what is known and stop")
+    parser.add_argument("--cases", help="cases as JSON, measured in this process")
     options = parser.parse_args(arguments)
-    if options.one:
-        print(json.dumps(measure(Case(**json.loads(options.one)))))
-    elif options.prepare is not None:
-        spark = start_spark(read_settings(), "foresail bench", SILENT)
-        for millions in options.prepare:
-            data(spark, "maritime", millions, open_progress())
-            data(spark, "fleet", min(millions, 2), open_progress())
-        skewed(spark, options.prepare[0])
-        for count in (1, 220):
-            ports_layer(count)
-    elif options.table:
-        text = "\n\n".join(f"{name}\n\n{table(rows)}" for name, rows in _known().items())
-        (RESULTS / "batch.md").write_text(text + "\n")
-        plot(_known(), RESULTS / "batch.png")
-        print(text)
-    else:
-        run(options.part or "reach", options.millions)
+    parts = options.part or list(PARTS)
+    if options.cases:
+        print(json.dumps(measure([Case(**case) for case in json.loads(options.cases)])))
+        return
+    if options.prepare:
+        prepare(parts, options.millions)
+        return
+    for part in [] if options.table else parts:
+        run(part, options.millions or PARTS[part])
+    report()
 
 
 if __name__ == "__main__":

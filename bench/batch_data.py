@@ -108,16 +108,16 @@ def data(spark: SparkSession, domain: str, millions: float, progress: Progress) 
     return Data(folder / "by-track", folder / "by-time", rows, layers_of(domain))
 
 
-def skewed(spark: SparkSession, millions: float) -> Data:
-    """As many events in order of arrival, half of them of one track: others' events, one after the other."""
+def skewed(spark: SparkSession, millions: float, share: float) -> Data:
+    """As many events in order of arrival, so many of them of one track: others' events, one after the other."""
     plain = data(spark, "maritime", millions, SILENT)
-    folder = CACHE / f"maritime-skewed-{millions:g}M"
+    folder = CACHE / f"maritime-skewed-{share:g}-{millions:g}M"
     if not folder.is_dir():
         staging = folder.with_name(f".{folder.name}")
         shutil.rmtree(staging, ignore_errors=True)
         whole = pq.read_table(plain.by_track)
-        half = len(whole) // 2
-        first, second = whole.slice(0, half), whole.slice(half)
+        others = round((1 - share) * len(whole))
+        first, second = whole.slice(0, others), whole.slice(others)
         micros = second["time"].cast(pa.int64()).to_numpy()
         steps = np.maximum(np.diff(micros, prepend=micros[:1]), 0)
         times = pa.array(micros[0] + np.cumsum(steps)).cast(second["time"].type)

@@ -1,4 +1,4 @@
-"""How long a model takes to build, and how fast it forecasts next to recognition, on one core.
+"""How long a model takes to build, and how fast it forecasts next to recognition: processor time of one core.
 
     .venv/bin/python -m bench.models [--events N] [--out bench/results]
 
@@ -99,24 +99,24 @@ def words_of(conditions: Sequence[Condition], events: int, columns: dict[str, Ar
 
 
 def best_of(call: Callable[[], object], times: int = 5) -> float:
-    """The shortest of some runs in seconds."""
+    """The shortest of some runs in seconds of processor time, on which other work on the machine has little bearing."""
     taken = []
     for _ in range(times):
-        began = time.perf_counter()
+        began = time.process_time()
         call()
-        taken.append(time.perf_counter() - began)
+        taken.append(time.process_time() - began)
     return min(taken)
 
 
 def building(pattern: CompiledPattern, counts: Counts, order: int, kind: str) -> Building:
     """Learn, merge and solve once."""
-    began = time.perf_counter()
+    began = time.process_time()
     tree = learn(counts, LearnSettings(order=order, kind=kind))  # type: ignore[arg-type]
-    learned = time.perf_counter()
+    learned = time.process_time()
     chain = embed(tree, pattern)
-    merged = time.perf_counter()
+    merged = time.process_time()
     waiting_times(chain, HORIZON)
-    solved = time.perf_counter()
+    solved = time.process_time()
     return Building(order, kind, len(tree.lengths), chain.states, learned - began, merged - learned, solved - merged)
 
 

@@ -1,185 +1,29 @@
 """The live line on this machine, broker included: throughput, latency, an order change, and idle tracks.
 
-    .venv/bin/python -m bench.stream [--part throughput|latency|order|idle] [--events N] [--out bench/results]
+    .venv/bin/python -m bench.stream --part throughput|sustained|latency|order|idle [--out bench/results]
+    .venv/bin/python -m bench.stream --table
 
 Six maritime patterns and one forecast model over 5,000 simulated tracks, whose messages carry all attributes (about
-400 bytes of JSON each). The broker, the line and, where events come at a rate, their producer share the cores.
+330 bytes of JSON each). The broker, the line and, where events come at a rate, their producer share the cores.
 """
 
 import argparse
 import json
-import shutil
-import tempfile
+import subprocess
+import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
-from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from rich.console import Console
 
-from models.counts import count
-from models.model import ModelSettings, build
-from models.store import ModelStore
-from models.suffix_tree import LearnSettings
-from patterns.catalog.loader import built_in_catalog
-from patterns.compiler import compile_pattern
-from pipeline.kafka import create_topics, start_broker, stop_broker
-from pipeline.kafka.broker import free_port
-from pipeline.progress import SILENT
-from pipeline.session import start_spark
-from pipeline.settings import Settings, read_settings
-from pipeline.stages.policy import Policy
-from pipeline.stream.configure import Order, control_message, known_types, send
-from pipeline.stream.job import Stream
+from bench.stream_line import FIRST, FORECAST, Bench, Running, fill, paced, recorded, send_recorded, set_up
+from bench.stream_report import plot, table
 from pipeline.stream.live_table import live_table
-
-SIX = ("high_speed_near_coast", "anchored", "drifting", "trawling", "search_and_rescue", "loitering")
-FORECAST = "drifting"
-TRACKS = 5_000
-STEP_S = 10
-PARTITIONS = 4
-FIRST = 1_700_000_000
-COLUMNS = {
-    "coast_distance_m": "double",
-    "port_distance_m": "double",
-    "in_anchorage": "boolean",
-    "in_fishing": "boolean",
-    "drift_deg": "double",
-    "change_in_heading": "boolean",
-}
-
-
-@dataclass(frozen=True)
-class Bench:
-    """A broker, a session, and settings for a line."""
-
-    spark: SparkSession
-    settings: Settings
-    folder: Path
-
-
-@contextmanager
-def set_up(**stream: Any) -> Iterator[Bench]:
-    """A fresh broker and a model store, gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="bench-stream-"))
-    jars = read_settings(environment={}).jars.directory
-    broker = start_broker(folder / "kafka", free_port(), jars)
-    values = {
-        "spark": {"driver_memory": "4g"},
-        "kafka": {"bootstrap_servers": broker.address},
-        "stream": {
-            "patterns": list(SIX),
-            "columns": COLUMNS,
-            "derive": False,
-            "models": str(folder / "models"),
-            "checkpoint": str(folder / "checkpoint"),
-            "starting_offsets": "earliest",
-            "out_of_order_s": 0.0,
-            **stream,
-        },
-    }
-    file = folder / "settings.yaml"
-    file.write_text(yaml.safe_dump(values), encoding="utf-8")
-    settings = read_settings(file, environment={})
-    train(folder / "models")
-    topics = settings.stream.topics.model_dump()
-    create_topics(str(broker.address), [topics.pop("positions")], PARTITIONS)
-    create_topics(str(broker.address), topics.values())
-    spark = start_spark(settings, "foresail bench")
-    try:
-        yield Bench(spark, settings, folder)
-    finally:
-        spark.stop()
-        stop_broker(folder / "kafka")
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def train(folder: Path) -> None:
-    """A model of order 2 from simulated symbols, with counts for orders up to 6."""
-    entry = next(entry for entry in built_in_catalog("maritime") if entry.name == FORECAST)
-    pattern = compile_pattern(entry.spec(), known_types())
-    rng, number = np.random.default_rng(1), len(pattern.alphabet.codes)
-    symbols = np.repeat(rng.integers(0, number, 60_000), rng.integers(1, 6, 60_000)).astype(np.int32)
-    times = np.arange(len(symbols), dtype=np.int64) * STEP_S * 1_000_000
-    counts = count(symbols, times, np.array([0, len(symbols)]), pattern, 6)
-    store = ModelStore(folder)
-    store.keep_counts(counts)
-    store.add(build(pattern, counts, ModelSettings(LearnSettings(order=2), horizon=60, within=10, threshold=0.2)))
-
-
-def as_messages(numbers: DataFrame, number: Column, tracks: int = TRACKS, first: int = FIRST) -> DataFrame:
-    """Events of tracks that drift through speeds, drifts and distances, as Kafka records keyed by track."""
-    track, step = number % tracks, F.floor(number / tracks)
-    phase = track * 0.37
-
-    def wave(period: float, low: float, high: float, shift: float) -> Column:
-        return F.round(F.lit(low) + (high - low) * (F.sin(step / period + phase + shift) + 1) / 2, 2)
-
-    event = F.struct(
-        (track + 210_000_000).cast("string").alias("track"),
-        (track + 210_000_000).alias("mmsi"),
-        (F.lit(first) + step * STEP_S).alias("time"),
-        wave(400.0, 5.0, 9.0, 0.0).alias("lon"),
-        wave(300.0, 53.0, 55.0, 1.0).alias("lat"),
-        wave(40.0, 0.0, 14.0, 2.0).alias("speed_kn"),
-        wave(90.0, 0.0, 359.0, 3.0).alias("heading_deg"),
-        F.when(track % 9 == 0, "fishing").otherwise("cargo").alias("vessel_type"),
-        wave(200.0, -500.0, 20_000.0, 4.0).alias("coast_distance_m"),
-        wave(150.0, -500.0, 30_000.0, 5.0).alias("port_distance_m"),
-        F.lit(False).alias("in_anchorage"),
-        (wave(120.0, 0.0, 1.0, 6.0) > 0.8).alias("in_fishing"),
-        wave(60.0, -40.0, 50.0, 7.0).alias("drift_deg"),
-        (wave(25.0, 0.0, 1.0, 8.0) > 0.9).alias("change_in_heading"),
-    )
-    return numbers.select((track + 210_000_000).cast("string").alias("key"), F.to_json(event).alias("value"))
-
-
-def fill(bench: Bench, events: int, tracks: int = TRACKS, first: int = FIRST) -> float:
-    """Put events into the topic; seconds it took."""
-    began = time.monotonic()
-    numbers = bench.spark.range(0, events, 1, 2)
-    _write(as_messages(numbers, F.col("id"), tracks, first).write.format("kafka"), bench).save()
-    return time.monotonic() - began
-
-
-def _write(writer: Any, bench: Bench) -> Any:
-    servers = bench.settings.kafka.bootstrap_servers
-    return writer.options(
-        **{"kafka.bootstrap.servers": servers, "topic": bench.settings.stream.topics.positions, "kafka.linger.ms": "20"}
-    )
-
-
-class Running:
-    """A line that runs in the background."""
-
-    def __init__(self, bench: Bench) -> None:
-        self.stream = Stream(bench.spark, bench.settings, Policy(), SILENT)
-        began = time.monotonic()
-        self.stream.warm_up()
-        self.warm_up_s = time.monotonic() - began
-        self._thread = threading.Thread(target=self.stream.run, args=(False,), daemon=True)
-        self._thread.start()
-
-    def progress(self) -> list[dict[str, Any]]:
-        query = self.stream.query
-        return [json.loads(p.json) for p in query.recentProgress] if query is not None else []
-
-    def until_events(self, events: int, patience_s: float) -> None:
-        deadline = time.monotonic() + patience_s
-        while self.stream.metrics.totals["events_total", ""] < events and time.monotonic() < deadline:
-            time.sleep(0.2)
-
-    def stop(self) -> None:
-        self.stream.stop()
-        self._thread.join()
 
 
 def batches(progress: list[dict[str, Any]], least_rows: int = 1) -> list[tuple[int, int, float]]:
@@ -188,30 +32,38 @@ def batches(progress: list[dict[str, Any]], least_rows: int = 1) -> list[tuple[i
     return [row for row in found if row[1] >= least_rows]
 
 
+def rate_of(some: list[tuple[int, int, float]]) -> float:
+    """Rows per second of micro-batches one after the other."""
+    return sum(row[1] for row in some) / max(sum(row[2] for row in some), 1e-9)
+
+
 def throughput(events: int) -> dict[str, Any]:
     """A full topic worked off: events per second once warm, and where the time of a micro-batch goes."""
-    with set_up(most_events=300_000) as bench:
+    with set_up(most_events=400_000) as bench:
         filled_s = fill(bench, events)
         line = Running(bench)
         began = time.monotonic()
         line.until_events(events, 300)
+        drained_s = time.monotonic() - began
+        time.sleep(15)  # some micro-batches without events, for the fixed cost
         done = line.progress()
         show(line, time.monotonic() - began)
         line.stop()
-        full = batches(done, 150_000)[1:]
-        rows, seconds = sum(row[1] for row in full), sum(row[2] for row in full)
+        full = batches(done, 300_000)
         small = [p["durationMs"] for p in done if p["numInputRows"] < 100]
         return {
             "events": line.stream.metrics.totals["events_total", ""],
             "producer_events_per_second": round(events / filled_s),
-            "events_per_second": round(rows / seconds) if seconds else None,
+            "events_per_second": round(rate_of(full[2:])),
+            "seconds_from_start_to_drained": round(drained_s, 1),
             "batches": full,
             "warm_up_s": round(line.warm_up_s, 1),
-            "empty_batch_s": round(float(np.median([d["triggerExecution"] for d in small])) / 1000, 2)
-            if small
-            else None,
-            "last_durations_ms": done[-1]["durationMs"],
+            "batch_without_events_ms": {
+                name: round(float(np.median([d.get(name, 0) for d in small]))) for name in (small[-1] if small else {})
+            },
+            "full_batch_ms": next(p["durationMs"] for p in reversed(done) if p["numInputRows"] >= 300_000),
             "matches": sum(v for (n, _), v in line.stream.metrics.totals.items() if n == "matches_total"),
+            "alerts": line.stream.metrics.totals["alerts_total", ""],
         }
 
 
@@ -222,12 +74,33 @@ def show(line: Running, seconds: float) -> None:
     console.print(live_table(line.stream.metrics, seconds))
 
 
-def paced(bench: Bench, rate: int) -> Any:
-    """Events at a rate, by a query beside the line."""
-    source = bench.spark.readStream.format("rate").option("rowsPerSecond", rate).option("numPartitions", 1).load()
-    rows = as_messages(source, F.col("value"))
-    writer = _write(rows.writeStream.format("kafka"), bench).option("checkpointLocation", str(bench.folder / "paced"))
-    return writer.trigger(processingTime="200 milliseconds").start()
+def sustained(rate: int, seconds: float) -> dict[str, Any]:
+    """Recorded events sent at a rate while the line reads: the lag as it goes."""
+    with set_up() as bench:
+        slices = recorded(bench, rate, round(seconds))
+        line = Running(bench)
+        sent: list[tuple[float, int]] = []
+        sender = threading.Thread(target=send_recorded, args=(bench, slices, rate, sent))
+        began = time.monotonic()
+        sender.start()
+        lags = []
+        while sender.is_alive():
+            time.sleep(1)
+            read = line.stream.metrics.totals["events_total", ""]
+            lags.append((round(time.monotonic() - began, 1), (sent[-1][1] if sent else 0) - read))
+        line.until_events(sent[-1][1], 60)
+        caught_up_s = time.monotonic() - began - sent[-1][0]
+        line.stop()
+        half = len(lags) // 2
+        return {
+            "rate_asked": rate,
+            "rate_sent": round(sent[-1][1] / sent[-1][0]),
+            "seconds": round(sent[-1][0], 1),
+            "lag": lags,
+            "median_lag_second_quarter": float(np.median([lag for _, lag in lags[half // 2 : half]])),
+            "median_lag_last_quarter": float(np.median([lag for _, lag in lags[half + half // 2 :]])),
+            "caught_up_after_s": round(caught_up_s, 1),
+        }
 
 
 def latency(rate: int, seconds: float) -> dict[str, Any]:
@@ -236,20 +109,20 @@ def latency(rate: int, seconds: float) -> dict[str, Any]:
         line = Running(bench)
         producer = paced(bench, rate)
         time.sleep(seconds)
-        change = order_change(bench, line) if seconds >= 60 else None
-        producer.stop()
         done = line.progress()
+        producer.stop()
         line.stop()
-        waits = alert_waits(bench, settle_s=20)
-        steady = batches(done)[5:]
+        waits = alert_waits(bench, settle_s=30)
+        steady = batches(done, rate // 10)[-30:]
         return {
             "rate": rate,
             "alerts": len(waits),
             "p50_s": round(float(np.percentile(waits, 50)), 2) if waits else None,
             "p99_s": round(float(np.percentile(waits, 99)), 2) if waits else None,
             "median_batch_s": round(float(np.median([row[2] for row in steady])), 2) if steady else None,
+            "last_batches": steady,
+            "last_durations_ms": done[-1]["durationMs"],
             "lag_at_end": line.stream.metrics.gauges.get(("lag_messages", "")),
-            "order_change": change,
         }
 
 
@@ -270,26 +143,53 @@ def alert_waits(bench: Bench, settle_s: float) -> list[float]:
     return [wait for at, wait in found if at - first > settle_s]
 
 
-def order_change(bench: Bench, line: Running) -> dict[str, Any]:
-    """Order 2 to 5 under load: throughput while it is built, and micro-batches until it holds."""
-    before = batches(line.progress())[-8:]
-    began = time.monotonic()
-    text = control_message(bench.settings, Order(FORECAST, order=5), SILENT)
-    built_s = time.monotonic() - began
-    at = line.progress()[-1]["batchId"]
-    reply = send(bench.settings, text, 60)
-    during = [row for row in batches(line.progress()) if row[0] > before[-1][0]]
-    return {
-        "built_s": round(built_s, 2),
-        "rate_before": round(_rate(before)),
-        "rate_during": round(_rate(during)),
-        "micro_batches_until_it_holds": reply["batch"] - at,
-        "accepted": reply["accepted"],
-    }
+def order_change(events: int) -> dict[str, Any]:
+    """Order 2 to 5 while a full topic is worked off: throughput while it is built, micro-batches until it holds."""
+    with set_up(most_events=200_000) as bench:
+        fill(bench, events)
+        line = Running(bench)
+        line.until_events(events // 2, 200)
+        began = time.time()
+        command = [str(Path(sys.executable).with_name("foresail")), "configure", "--settings", str(bench.settings_file)]
+        command += ["--pattern", FORECAST, "--order", "5", "--json", "-q"]
+        told = subprocess.run(command, capture_output=True, text=True, check=True)
+        ended = time.time()
+        reply = json.loads(told.stdout.splitlines()[-1])
+        line.until_events(events, 200)
+        done = line.progress()
+        sent = appended_at(bench)
+        line.stop()
+        spans = [(p, _started(p), _started(p) + p["durationMs"]["triggerExecution"] / 1000) for p in done]
+        before = batches([p for p, _, until in spans if until < began], 150_000)[-6:]
+        during = batches([p for p, since, until in spans if since < ended and until > began], 100_000)
+        at = max(p["batchId"] for p, since, _ in spans if since <= sent)
+        return {
+            "built_and_sent_s": round(ended - began, 2),
+            "rate_before": round(rate_of(before)),
+            "rate_during": round(rate_of(during)),
+            "ratio": round(rate_of(during) / rate_of(before), 2),
+            "batches_before": before,
+            "batches_during": during,
+            "micro_batch_under_way_when_sent": at,
+            "holds_from": reply["batch"],
+            "micro_batches_until_it_holds": reply["batch"] - at,
+        }
 
 
-def _rate(some: list[tuple[int, int, float]]) -> float:
-    return sum(row[1] for row in some) / max(sum(row[2] for row in some), 1e-9)
+def _started(progress: dict[str, Any]) -> float:
+    return datetime.fromisoformat(progress["timestamp"]).timestamp()
+
+
+def appended_at(bench: Bench) -> float:
+    """When the last control message was appended."""
+    rows = bench.spark.read.format("kafka").options(
+        **{
+            "kafka.bootstrap.servers": bench.settings.kafka.bootstrap_servers,
+            "subscribe": bench.settings.stream.topics.control,
+        }
+    )
+    found = rows.load().agg(F.max(F.unix_micros("timestamp"))).collect()[0][0]
+    return float(found) / 1e6
 
 
 def idle(tracks: int, events: int) -> dict[str, Any]:
@@ -301,11 +201,12 @@ def idle(tracks: int, events: int) -> dict[str, Any]:
                 fill(bench, resting, resting, FIRST - 100_000)
             fill(bench, events)
             line = Running(bench)
-            line.until_events(resting + events, 400)
-            done = batches(line.progress(), 50_000)[-6:]
+            line.until_events(resting + events, 250)
+            done = batches(line.progress(), 50_000)[-8:]
             line.stop()
             results[resting] = {
                 "batch_s": round(float(np.median([row[2] for row in done])), 2),
+                "batches": done,
                 "tracks_at_hand": line.stream.metrics.gauges.get(("tracks", "")),
             }
     ratio = results[tracks]["batch_s"] / results[0]["batch_s"]
@@ -314,23 +215,38 @@ def idle(tracks: int, events: int) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--part", choices=["throughput", "latency", "idle"], default="throughput")
-    parser.add_argument("--events", type=int, default=3_000_000)
-    parser.add_argument("--rate", type=int, default=20_000)
+    parser.add_argument("--part", choices=["throughput", "sustained", "latency", "order", "idle"])
+    parser.add_argument("--events", type=int, default=4_000_000)
+    parser.add_argument("--rate", type=int)
     parser.add_argument("--seconds", type=float, default=90)
     parser.add_argument("--tracks", type=int, default=1_000_000)
+    parser.add_argument("--table", action="store_true", help="Write the table and the plot of the parts that were run.")
     parser.add_argument("--out", type=Path, default=Path("bench/results"))
     given = parser.parse_args()
+    given.out.mkdir(parents=True, exist_ok=True)
+    if given.part:
+        result = run(given)
+        (given.out / f"stream-{given.part}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        print(json.dumps(result, indent=1))
+    if given.table:
+        (given.out / "stream.md").write_text(table(given.out), encoding="utf-8")
+        plot(given.out, given.out / "stream.png")
+        print(table(given.out))
+
+
+def run(given: argparse.Namespace) -> dict[str, Any]:
+    """The part that was asked for."""
     match given.part:
         case "throughput":
-            result = throughput(given.events)
+            return throughput(given.events)
+        case "sustained":
+            return sustained(given.rate or 100_000, given.seconds)
         case "latency":
-            result = latency(given.rate, given.seconds)
+            return latency(given.rate or 20_000, given.seconds)
+        case "order":
+            return order_change(given.events)
         case _:
-            result = idle(given.tracks, given.events)
-    given.out.mkdir(parents=True, exist_ok=True)
-    (given.out / f"stream-{given.part}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(result, indent=1))
+            return idle(given.tracks, min(given.events, 1_000_000))
 
 
 if __name__ == "__main__":

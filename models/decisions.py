@@ -46,6 +46,8 @@ def decided(
     emitted = np.ones(chain.states, dtype=np.bool_) if rule.in_accepting else ~chain.accepting
     return Decisions(
         emitted=emitted.astype(np.uint8),
+        model=np.zeros(chain.states, dtype=np.int32),
+        chain=np.arange(chain.states, dtype=np.int32),
         state=np.ascontiguousarray(chain.state),
         probability=probability,
         positive=positive.astype(np.uint8),

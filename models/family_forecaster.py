@@ -7,13 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.adoption import adopted_rows, predecessors
-from models.forecaster import EMISSIONS, check_models, history_places
-from models.forecasts import Forecasts, fresh_rows, from_rows
+from models.forecasts import Forecasts, fresh_rows, positions
 from models.kernels.compilation import family_kernel, family_telling_kernel
 from models.kernels.family import FAR, Features, Steps
 from models.kernels.forecast import NO_GAP
 from models.model import Emission, Model
-from models.numbering import Numbering, shared_conditions
+from models.reader import EMISSIONS, ModelReader
 from patterns.conditions.syntax import Condition
 from patterns.recognition.families import Near
 from patterns.recognition.recogniser import Batch
@@ -37,7 +36,7 @@ class FamilyForecasterState(NamedTuple):
     history: NDArray[np.uint16]
 
 
-class FamilyForecaster:
+class FamilyForecaster(ModelReader):
     """The models of all families over one layer; forecasts are given for the features that an event is near."""
 
     def __init__(
@@ -45,47 +44,47 @@ class FamilyForecaster:
         models: Sequence[Model],
         conditions: Sequence[Condition] | None = None,
         emission: Emission = "all",
+        groups: Sequence[Sequence[Model]] | None = None,
     ) -> None:
-        check_models(models, emission)
-        self.models = tuple(models)
-        self.conditions = tuple(conditions) if conditions is not None else shared_conditions(self.models)
-        self.emission = emission
-        self.history_at = history_places(self.models)
-        self._numbering = Numbering(self.models, self.conditions)
+        super().__init__(models, conditions, emission, groups)
         self._steps = Steps(
-            step=np.concatenate([np.empty(0, np.int32), *(m.chain.step.ravel() for m in self.models)]),
-            step_at=np.cumsum([0, *(m.chain.step.size for m in self.models)]).astype(np.int64),
+            step=np.concatenate([np.empty(0, np.int32), *(stack.step.ravel() for stack in self.stacks)]),
+            step_at=np.cumsum([0, *(stack.step.size for stack in self.stacks)]).astype(np.int64),
+            start=np.concatenate([np.empty(0, np.int32), *(stack.start for stack in self.stacks)]),
+            start_at=np.cumsum([0, *(len(stack.start) for stack in self.stacks)]).astype(np.int64),
             symbols=np.array([len(m.codes) for m in self.models], dtype=np.int64),
             max_gap=np.array([NO_GAP if m.max_gap_us is None else m.max_gap_us for m in self.models], dtype=np.int64),
             history_at=self.history_at,
         )
 
-    @property
-    def words(self) -> int:
-        """How many 64-bit words hold the conditions of one event."""
-        return self._numbering.words
-
-    def fresh(self, tracks: int) -> FamilyForecasterState:
-        """The state of tracks of which nothing has been read."""
+    def fresh(self, tracks: int, members: NDArray[np.int64] | None = None) -> FamilyForecasterState:
+        """The state of tracks of which nothing has been read, with the models of their groups where these are given."""
+        features = self._features(0 if members is None else tracks)
+        if members is not None:
+            features.chain[:] = self.starts(tracks, members)
         return FamilyForecasterState(
             seen=np.zeros(tracks, dtype=np.int64),
             last_time=np.zeros(tracks, dtype=np.int64),
             length=np.zeros((tracks, len(self.models)), dtype=np.uint8),
-            rows_at=np.zeros(tracks + 1, dtype=np.int64),
-            **self._features(0)._asdict(),
+            rows_at=np.arange(tracks + 1) if members is not None else np.zeros(tracks + 1, dtype=np.int64),
+            **features._asdict(),
         )
 
-    def rearranged(self, state: FamilyForecasterState, rows: NDArray[np.int64]) -> FamilyForecasterState:
+    def rearranged(
+        self, state: FamilyForecasterState, rows: NDArray[np.int64], members: NDArray[np.int64] | None = None
+    ) -> FamilyForecasterState:
         """A state whose track i is track `rows[i]` of `state`, or fresh where that is negative."""
-        arranged, known = self.fresh(len(rows)), rows >= 0
+        fresh, known = self.fresh(len(rows), members), rows >= 0
         for name in ("seen", "last_time", "length"):
-            getattr(arranged, name)[known] = getattr(state, name)[rows[known]]
-        counts = np.where(known, np.diff(state.rows_at)[np.where(known, rows, 0)] if len(state.seen) else 0, 0)
+            getattr(fresh, name)[known] = getattr(state, name)[rows[known]]
+        counts, begin = np.diff(fresh.rows_at), len(state.feature) + fresh.rows_at[:-1]
+        counts[known], begin[known] = np.diff(state.rows_at)[rows[known]], state.rows_at[rows[known]]
         rows_at = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        begin = state.rows_at[np.where(known, rows, 0)]
         taken = np.arange(rows_at[-1]) + np.repeat(begin - rows_at[:-1], counts)
-        columns = {name: getattr(state, name)[taken] for name in Features._fields}
-        return arranged._replace(rows_at=rows_at, **columns)
+        columns = {
+            name: np.concatenate([getattr(state, name), getattr(fresh, name)])[taken] for name in Features._fields
+        }
+        return fresh._replace(rows_at=rows_at, **columns)
 
     def advance(
         self, batch: Batch, near: Near, state: FamilyForecasterState
@@ -126,6 +125,8 @@ class FamilyForecaster:
 
     def adopted(self, state: FamilyForecasterState, before: "FamilyForecaster") -> FamilyForecasterState:
         """The state of tracks that were followed by `before`; the rule is that of `Forecaster.adopted`."""
+        self.check_no_groups()
+        before.check_no_groups()
         features = self._features(len(state.feature))
         features.feature[:], features.near[:] = state.feature, state.near
         after = self.fresh(len(state.seen))._replace(rows_at=state.rows_at.copy(), **features._asdict())
@@ -161,24 +162,12 @@ class FamilyForecaster:
         before: NDArray[np.int32],
         now: NDArray[np.int32],
     ) -> Forecasts:
-        events = np.arange(len(batch.times))
-        position = events - np.repeat(batch.first_of[:-1] - state.seen, np.diff(batch.first_of)) + 1
-        event_of = np.repeat(events, np.diff(near.at))
-        rows = fresh_rows(0)
-        for _ in ("how many", "which"):
-            at = 0
-            for m, model in enumerate(self.models):
-                at = family_telling_kernel()(
-                    model.decisions,
-                    EMISSIONS[self.emission],
-                    m,
-                    event_of,
-                    position[event_of],
-                    near.feature,
-                    before,
-                    now,
-                    rows,
-                    at,
-                )
-            rows = fresh_rows(at) if not len(rows.event) else rows
-        return from_rows(rows)
+        rows, at = fresh_rows(now.size), 0
+        for m, stack in enumerate(self.stacks):
+            at = family_telling_kernel()(
+                stack.decisions, self.decisions_at[m], EMISSIONS[self.emission], m, before, now, rows, at
+            )
+        event_of = np.repeat(np.arange(len(batch.times), dtype=np.int32), np.diff(near.at))
+        told, said = rows.of[:at], rows.said[:at]
+        where = positions(batch.first_of, state.seen)
+        return Forecasts(event_of[told], near.feature[told], said, self.decisions, where)

@@ -22,25 +22,26 @@ _CHAIN = ("step", "state", "node", "context", "accepting", "distribution", "node
 
 def write_model(model: Model, file: Path) -> None:
     """Write the model; a reader sees the old file or the new one, never half of it."""
-    write_archive(_archive(model), file)
+    write_archive(model_archive(model), file)
 
 
 def read_model(file: Path, pattern: CompiledPattern | None = None) -> Model:
     """The model of a file, checked; refused when it is not for `pattern`, its version and its alphabet."""
-    return _model(read_archive(file, KIND), str(file), pattern)
+    return model_of(read_archive(file, KIND), str(file), pattern)
 
 
 def model_to_bytes(model: Model) -> bytes:
     """The content of a model file, to be sent to a worker."""
-    return to_bytes(_archive(model))
+    return to_bytes(model_archive(model))
 
 
 def model_from_bytes(content: bytes, where: str = "model", pattern: CompiledPattern | None = None) -> Model:
     """The model that `model_to_bytes` wrote."""
-    return _model(from_bytes(content, KIND, where), where, pattern)
+    return model_of(from_bytes(content, KIND, where), where, pattern)
 
 
-def _archive(model: Model) -> Archive:
+def model_archive(model: Model) -> Archive:
+    """What a model file holds."""
     arrays = {
         "codes": model.codes,
         "contexts": model.contexts,
@@ -54,7 +55,8 @@ def _archive(model: Model) -> Archive:
     return Archive(KIND, header_as_json(model.header), arrays)
 
 
-def _model(archive: Archive, where: str, pattern: CompiledPattern | None) -> Model:
+def model_of(archive: Archive, where: str, pattern: CompiledPattern | None = None) -> Model:
+    """The model that `model_archive` took apart, checked."""
     arrays = archive.arrays
     try:
         header = header_from_json(archive.values)

@@ -4,23 +4,17 @@ The twin of `patterns.recognition.recogniser`: it reads the same words, and resu
 alone, never on how they were cut into batches.
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models.adoption import adopted_rows, predecessors
-from models.errors import ModelError
-from models.forecasts import Forecasts, fresh_rows, from_rows
-from models.kernels.compilation import counting_kernel, following_kernel, telling_kernel
-from models.kernels.forecast import ALL, CHANGES, NO_GAP, POSITIVE, Histories
-from models.model import Emission, Model
-from models.numbering import Numbering, shared_conditions
-from patterns.conditions.syntax import Condition
+from models.forecasts import NO_FEATURE, Forecasts, fresh_rows, positions
+from models.kernels.compilation import following_kernel, telling_kernel
+from models.kernels.forecast import NO_GAP, Histories
+from models.reader import EMISSIONS, ModelReader
 from patterns.recognition.recogniser import Batch
-
-EMISSIONS: dict[Emission, int] = {"all": ALL, "positive": POSITIVE, "changes": CHANGES}
 
 
 class ForecasterState(NamedTuple):
@@ -30,48 +24,32 @@ class ForecasterState(NamedTuple):
     """Events read so far."""
     last_time: NDArray[np.int64]
     chain: NDArray[np.int32]
-    """Per model the chain state."""
+    """Per model the chain state, in the numbers of its stack."""
     length: NDArray[np.uint8]
     """Per model how many symbols of history there are, at most its `max_order`."""
     history: NDArray[np.uint16]
     """The last symbols: for each model as many places as its `max_order`, newest last."""
 
 
-class Forecaster:
-    """All models in one pass over each batch; at most one model per pattern."""
+class Forecaster(ModelReader):
+    """All models in one pass over each batch."""
 
-    def __init__(
-        self,
-        models: Sequence[Model],
-        conditions: Sequence[Condition] | None = None,
-        emission: Emission = "all",
-    ) -> None:
-        check_models(models, emission)
-        self.models = tuple(models)
-        self.conditions = tuple(conditions) if conditions is not None else shared_conditions(self.models)
-        self.emission = emission
-        self.history_at = history_places(self.models)
-        self._numbering = Numbering(self.models, self.conditions)
-
-    @property
-    def words(self) -> int:
-        """How many 64-bit words hold the conditions of one event."""
-        return self._numbering.words
-
-    def fresh(self, tracks: int) -> ForecasterState:
-        """The state of tracks of which nothing has been read."""
+    def fresh(self, tracks: int, members: NDArray[np.int64] | None = None) -> ForecasterState:
+        """The state of tracks of which nothing has been read, with the models of their groups where these are given."""
         models = len(self.models)
         return ForecasterState(
             seen=np.zeros(tracks, dtype=np.int64),
             last_time=np.zeros(tracks, dtype=np.int64),
-            chain=np.zeros((tracks, models), dtype=np.int32),
+            chain=self.starts(tracks, members),
             length=np.zeros((tracks, models), dtype=np.uint8),
             history=np.zeros((tracks, int(self.history_at[-1])), dtype=np.uint16),
         )
 
-    def rearranged(self, state: ForecasterState, rows: NDArray[np.int64]) -> ForecasterState:
+    def rearranged(
+        self, state: ForecasterState, rows: NDArray[np.int64], members: NDArray[np.int64] | None = None
+    ) -> ForecasterState:
         """A state whose row i is row `rows[i]` of `state`, or fresh where that is negative."""
-        arranged = self.fresh(len(rows))
+        arranged = self.fresh(len(rows), members)
         known = rows >= 0
         for name in ForecasterState._fields:
             getattr(arranged, name)[known] = getattr(state, name)[rows[known]]
@@ -86,7 +64,8 @@ class Forecaster:
         histories = Histories(after.chain, after.length, after.history)
         for m, model in enumerate(self.models):
             following_kernel()(
-                model.chain.step,
+                self.stacks[m].step,
+                self.stacks[m].start,
                 NO_GAP if model.max_gap_us is None else model.max_gap_us,
                 m,
                 self.history_at[m],
@@ -108,14 +87,23 @@ class Forecaster:
         return told, after
 
     def _told(self, batch: Batch, before: ForecasterState, chains: NDArray[np.int32]) -> Forecasts:
-        how = EMISSIONS[self.emission]
-        started = [np.ascontiguousarray(before.chain[:, m]) for m in range(len(self.models))]
-        common = [(model.decisions, chains[m], started[m]) for m, model in enumerate(self.models)]
-        rows = fresh_rows(sum(counting_kernel()(d, how, c, batch.first_of, before.seen, s) for d, c, s in common))
-        at = 0
-        for m, (decisions, chain, start) in enumerate(common):
-            at = telling_kernel()(decisions, how, m, chain, batch.first_of, before.seen, start, rows, at)
-        return from_rows(rows)
+        how, at = EMISSIONS[self.emission], 0
+        rows = fresh_rows(chains.size)
+        for m, stack in enumerate(self.stacks):
+            started = np.ascontiguousarray(before.chain[:, m])
+            at = telling_kernel()(
+                stack.decisions,
+                self.decisions_at[m],
+                how,
+                chains[m],
+                batch.first_of,
+                before.seen,
+                started,
+                rows,
+                at,
+            )
+        none = np.broadcast_to(np.int32(NO_FEATURE), at)
+        return Forecasts(rows.of[:at], none, rows.said[:at], self.decisions, positions(batch.first_of, before.seen))
 
     def adopted(self, state: ForecasterState, before: "Forecaster") -> ForecasterState:
         """The state of tracks that were followed by `before`, as this forecaster would have it.
@@ -125,6 +113,8 @@ class Forecaster:
         both know, the automaton state is kept; otherwise the stored history is read anew from the start. History is
         kept where the old conditions tell the new symbols, and begins anew where they do not.
         """
+        self.check_no_groups()
+        before.check_no_groups()
         after = self.fresh(len(state.seen))
         after.seen[:], after.last_time[:] = state.seen, state.last_time
         for m, old in predecessors(self.models, before.models):
@@ -139,20 +129,3 @@ class Forecaster:
             )
             after.chain[:, m], after.length[:, m], after.history[:, mine] = adopted
         return after
-
-
-def check_models(models: Sequence[Model], emission: Emission) -> None:
-    """Refuse what a forecaster cannot run."""
-    names = [model.pattern for model in models]
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        msg = f"{twice[0]}: two models for one pattern. Give one of them."
-        raise ModelError(msg)
-    if emission not in EMISSIONS:
-        msg = f"emission is '{emission}'. Choose one of {', '.join(EMISSIONS)}."
-        raise ModelError(msg)
-
-
-def history_places(models: Sequence[Model]) -> NDArray[np.int64]:
-    """Where the history of each model begins in a row, and the end."""
-    return np.cumsum([0, *(model.header.max_order for model in models)]).astype(np.int64)

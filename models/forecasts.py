@@ -1,11 +1,15 @@
-"""Forecasts as columns: what every kernel's look-ups become before anyone else sees them."""
+"""Forecasts as columns: which decision holds after which event.
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+What a forecast says is a row of the decision table, which is the same for every event in a chain state. The event path
+writes down only which row it was; the columns are looked up when someone reads them.
+"""
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from models.kernels.decisions import Decisions
 from models.kernels.forecast import Rows
 
 NO_FEATURE = -1
@@ -15,46 +19,89 @@ NO_FEATURE = -1
 class Forecasts:
     """A row per event and model (and near feature) that has something to tell; NONE (0) stands for none."""
 
-    event: NDArray[np.int64]
+    event: NDArray[np.int32]
     """Row of the batch after which it holds."""
-    model: NDArray[np.int32]
-    index: NDArray[np.int64]
-    """Position of the event in its track, from 1."""
     feature: NDArray[np.int32]
     """Of a pattern family, the feature that the row belongs to; -1 otherwise."""
-    chain: NDArray[np.int32]
-    """The chain state, from which a forecast is explained."""
-    state: NDArray[np.int32]
-    """The automaton state."""
-    probability: NDArray[np.float64]
-    positive: NDArray[np.uint8]
-    earliest: NDArray[np.int32]
-    latest: NDArray[np.int32]
-    most_likely: NDArray[np.int32]
-    earliest_s: NDArray[np.float32]
-    latest_s: NDArray[np.float32]
-    most_likely_s: NDArray[np.float32]
+    said: NDArray[np.int32]
+    """The row of `decisions` that it is."""
+    decisions: Decisions
+    position: NDArray[np.int64]
+    """For each event of the batch its position in its track, from 1."""
 
     def __len__(self) -> int:
         return len(self.event)
 
+    def taken(self, rows: NDArray[np.int64]) -> "Forecasts":
+        """Some of the rows, in this order."""
+        return replace(self, event=self.event[rows], feature=self.feature[rows], said=self.said[rows])
 
-def joined(parts: Sequence[Forecasts]) -> Forecasts:
-    """All rows of `parts`, one part after the other."""
-    if len(parts) == 1:
-        return parts[0]
-    return Forecasts(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Forecasts)))
+    @property
+    def index(self) -> NDArray[np.int64]:
+        """Position of the event in its track, from 1."""
+        return self.position[self.event]
+
+    @property
+    def model(self) -> NDArray[np.int32]:
+        """The number of the model that made it."""
+        return self.decisions.model[self.said]
+
+    @property
+    def chain(self) -> NDArray[np.int32]:
+        """The chain state, from which a forecast is explained."""
+        return self.decisions.chain[self.said]
+
+    @property
+    def state(self) -> NDArray[np.int32]:
+        """The automaton state."""
+        return self.decisions.state[self.said]
+
+    @property
+    def probability(self) -> NDArray[np.float64]:
+        """Of a match within the events that the model looks ahead, or in the interval."""
+        return self.decisions.probability[self.said]
+
+    @property
+    def positive(self) -> NDArray[np.uint8]:
+        """Whether it reaches the threshold."""
+        return self.decisions.positive[self.said]
+
+    @property
+    def earliest(self) -> NDArray[np.int32]:
+        """The first event of the interval, from now."""
+        return self.decisions.earliest[self.said]
+
+    @property
+    def latest(self) -> NDArray[np.int32]:
+        """The last event of the interval."""
+        return self.decisions.latest[self.said]
+
+    @property
+    def most_likely(self) -> NDArray[np.int32]:
+        """The likeliest number of events."""
+        return self.decisions.most_likely[self.said]
+
+    @property
+    def earliest_s(self) -> NDArray[np.float32]:
+        """Mean seconds until the earliest; NaN for none."""
+        return self.decisions.earliest_s[self.said]
+
+    @property
+    def latest_s(self) -> NDArray[np.float32]:
+        """Mean seconds until the latest; NaN for none."""
+        return self.decisions.latest_s[self.said]
+
+    @property
+    def most_likely_s(self) -> NDArray[np.float32]:
+        """Mean seconds until the likeliest; NaN for none."""
+        return self.decisions.most_likely_s[self.said]
 
 
 def fresh_rows(count: int) -> Rows:
-    """Room for so many forecasts."""
-    longs, integers, floats = np.int64, np.int32, np.float32
-    kinds: dict[str, type[np.generic]] = dict.fromkeys(Rows._fields, integers)
-    kinds |= {"event": longs, "index": longs, "probability": np.float64, "positive": np.uint8}
-    kinds |= dict.fromkeys(("earliest_s", "latest_s", "most_likely_s"), floats)
-    return Rows(**{name: np.empty(count, dtype=kind) for name, kind in kinds.items()})
+    """Room for so many forecasts; what is not written to takes no memory."""
+    return Rows(np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32))
 
 
-def from_rows(rows: Rows) -> Forecasts:
-    """The forecasts that a kernel wrote."""
-    return Forecasts(**rows._asdict())
+def positions(first_of: NDArray[np.int64], seen: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each event of a batch its position in its track, of which so many have been seen before, from 1."""
+    return np.arange(1, first_of[-1] + 1) - np.repeat(first_of[:-1] - seen, np.diff(first_of))

@@ -191,15 +191,18 @@ class Model:
         return replace(self, header=replace(self.header, model_version=numbered(self.version, serial)))
 
 
-def build(pattern: CompiledPattern, counts: Counts, settings: ModelSettings) -> Model:
-    """The model of `pattern` from its counts; without a match in them it is built, says so, and forecasts zero."""
+def build(pattern: CompiledPattern, counts: Counts, settings: ModelSettings, group: str | None = None) -> Model:
+    """The model of `pattern` from its counts; without a match in them it is built, says so, and forecasts zero.
+
+    Where they are the counts of a group of tracks, its version names the group.
+    """
     identity = identity_of(pattern)
     identity.check_same(counts.identity, "counts")
     tree = learn(counts, settings.learn)
     automaton = symbol_automaton(pattern)
     content = content_hash(identity, counts.fingerprint(), settings.learn)
     header = Header(
-        model_version=f"{pattern.name}-v{pattern.version}-0000-{content}",
+        model_version=f"{pattern.name}-v{pattern.version}-0000-{content}" + (f"@{group}" if group else ""),
         identity=identity,
         spec=pattern.spec,
         condition_names=pattern.condition_names,

@@ -74,6 +74,7 @@ def settings_of(
         raise InputError(msg)
     learn = LearnSettings(
         order=order,
+        kind=forecast.contexts,
         min_context_probability=s.min_context_probability,
         min_symbol_probability=s.min_symbol_probability,
         ratio=s.ratio,
@@ -81,4 +82,11 @@ def settings_of(
     )
     threshold = forecast.threshold if isinstance(forecast.threshold, float) else 0.0
     within = min(p.within, horizon) if forecast.kind == "within" else None
-    return ModelSettings(learn=learn, horizon=horizon, kind=forecast.kind, within=within, threshold=threshold)
+    return ModelSettings(
+        learn=learn,
+        horizon=horizon,
+        kind=forecast.kind,
+        within=within,
+        threshold=threshold,
+        forecast_in_accepting=forecast.forecast_in_accepting,
+    )

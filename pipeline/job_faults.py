@@ -6,7 +6,9 @@ from pipeline.errors import InputError, OutputError, PipelineError
 
 OURS = re.compile(r"^(?:pipeline|patterns|models|geo)\.[\w.]*\b(\w*Error): (.+)$", re.MULTILINE)
 DENIED = re.compile(r"(?:PermissionError|OSError): \[Errno (?:13|28|30)\] ([^:\n]+): '([^'\n]+)'")
-JAVA_MEMORY = ("java.lang.OutOfMemoryError", "Java heap space", "GC overhead limit", "UNABLE_TO_ACQUIRE_MEMORY")
+FULL_HEAP = "exited with code 52"
+"""How Spark's executors end when their heap is full; of a lost one the driver is told no more than that."""
+JAVA_MEMORY = ("java.lang.OutOfMemoryError", "Java heap space", "GC overhead", "UNABLE_TO_ACQUIRE_MEMORY", FULL_HEAP)
 PYTHON_MEMORY = ("MemoryError", "ArrowMemoryError", "Unable to allocate", "realloc of size", "malloc of size")
 KILLED = ("Python worker exited unexpectedly", "ExecutorLostFailure", "exit status: 137", "Worker is lost")
 

@@ -26,6 +26,8 @@ logger = logging.getLogger(__name__)
 LOG_CONFIGURATION = Path(__file__).with_name("log4j2.properties")
 ROCKSDB_STATE_STORE = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 SEDONA_FUNCTIONS = ("st_functions", "st_constructors", "st_predicates", "st_aggregates")
+COMPILE_ALL = "-XX:-DontCompileHugeMethods"
+"""Java leaves methods of more than 8,000 bytes to its interpreter; a projection of many columns becomes such a one."""
 TRIES = 4
 """Spark's own default on clusters."""
 OPEN_CONF = (
@@ -112,7 +114,7 @@ def configuration(settings: Settings, jars: list[Path], short_work: bool = False
     chosen |= _place_configuration(settings.spark.master, jars)
     conf = settings.spark.conf
     # Sedona tells its makers of every start unless it is asked not to: local work needs no network
-    options = f"-Dlog4j2.configurationFile={LOG_CONFIGURATION.as_uri()} -DDO_NOT_TRACK=true"
+    options = f"-Dlog4j2.configurationFile={LOG_CONFIGURATION.as_uri()} -DDO_NOT_TRACK=true {COMPILE_ALL}"
     if short_work:
         options += " -XX:TieredStopAtLevel=1"  # the optimising compiler takes half of the CPU time of a start
     user_options = conf.get("spark.driver.extraJavaOptions", "")
@@ -125,7 +127,7 @@ def _place_configuration(master: str, jars: list[Path]) -> dict[str, str]:
             "spark.jars": ",".join(map(str, jars)),
             "spark.archives": f"{shipped_code(cache_home() / 'foresail' / 'code')}#{UNPACKED}",
             "spark.executorEnv.PYTHONPATH": UNPACKED,
-            "spark.executor.extraJavaOptions": "-DDO_NOT_TRACK=true",
+            "spark.executor.extraJavaOptions": f"-DDO_NOT_TRACK=true {COMPILE_ALL}",
         }
     return {
         # Spark would copy every jar of spark.jars at each start; one process can have them on its class path

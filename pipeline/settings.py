@@ -107,6 +107,9 @@ class ForecastSettings(Section):
     )
     ratio: float = Field(1.05, gt=1, description="How much a context must change a probability to be kept.")
     smoothing: float = Field(0.00001, ge=0, lt=0.1, description="The least probability of any symbol.")
+    min_group_matches: int = Field(
+        20, ge=1, description="With a model per group: matches that a group needs; others share that of all tracks."
+    )
     train_sample_events: int = Field(
         200_000, ge=1000, description="Events, of whole tracks, that trees and thresholds look at; counting sees all."
     )
@@ -210,6 +213,9 @@ class StreamSettings(Section):
     models: Path | None = Field(None, description="The model store; none means no forecasts.")
     forecast: tuple[str, ...] = Field((), description="Patterns to forecast; all that have a model if none is named.")
     emission: Literal["all", "positive", "changes"] = Field("changes", description="Which forecasts are told.")
+    episodes: Literal["all", "changes"] = Field(
+        "all", description="Rows of an episode: opened, updated at each event, ended; or without the updates."
+    )
     checkpoint: Path = Field(Path("checkpoint"), description="Where Spark keeps offsets and state; keep it.")
     output: Path | None = Field(None, description="Also write Parquet here: a folder for each kind of row.")
     to_kafka: bool = Field(True, description="Write to the topics.")
@@ -223,6 +229,9 @@ class StreamSettings(Section):
     buckets: int | None = Field(None, ge=1, description="Buckets of tracks; as many as cores when not given.")
     out_of_order_s: float = Field(
         10.0, ge=0, description="How long an event waits for earlier ones of its track, in event time."
+    )
+    rerun_s: float = Field(
+        0.0, ge=0, description="A late event up to so long behind its track is read after all; 0 leaves it out."
     )
     same_time: Literal["drop", "keep"] = Field("drop", description="A second event of a track at one instant.")
     rest_after_s: float = Field(900.0, gt=0, description="A track silent for so long is moved out of the way.")

@@ -1,12 +1,12 @@
 """Counting the stretches of symbols of whole tracks: array codes and bincount, no object per event."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models.automaton import SymbolAutomaton, symbol_automaton
-from models.counts.merging import merge
+from models.counts.grouped import NEVER_FIRST, NEVER_LAST, NO_GROUP, GroupedCounts
 from models.counts.table import BINS_PER_DOUBLING, HISTOGRAM_BINS, LEAST_SECONDS, Counts, Intervals, Level
 from models.errors import ModelSettingError
 from models.identity import Identity, identity_of
@@ -32,6 +32,20 @@ class Stretches:
     """Whether the event counts; otherwise it was counted before and is history only."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class TrackGroups:
+    """Which group each track belongs to, by its place among the names."""
+
+    names: tuple[str, ...]
+    """Sorted."""
+    of_track: NDArray[np.int64]
+
+    @classmethod
+    def one(cls, tracks: int) -> "TrackGroups":
+        """All tracks in one group."""
+        return cls((NO_GROUP,), np.zeros(tracks, dtype=np.int64))
+
+
 def count(
     symbols: NDArray[np.int32],
     times: NDArray[np.int64],
@@ -47,52 +61,26 @@ def count(
     History restarts after a gap longer than the pattern's `max_gap`. The first `known[t]` events of track t were
     counted before: they are history only. `matches` replaces the number of matches that the automaton finds.
     """
+    groups = TrackGroups.one(len(first_of) - 1)
+    found = count_groups(symbols, times, first_of, groups, pattern, max_order, known=known).of_group(NO_GROUP)
+    return found if matches is None else replace(found, matches=matches)
+
+
+def count_groups(
+    symbols: NDArray[np.int32],
+    times: NDArray[np.int64],
+    first_of: NDArray[np.int64],
+    groups: TrackGroups,
+    pattern: CompiledPattern,
+    max_order: int = DEFAULT_MAX_ORDER,
+    *,
+    known: NDArray[np.int64] | None = None,
+) -> GroupedCounts:
+    """The counts of `count`, for every group of tracks apart, in the same single pass."""
     stretches = stretches_of(symbols, times, first_of, pattern.spec.max_gap_us, known)
-    if matches is None:
-        starts = np.zeros(len(first_of) - 1, dtype=np.int32)
-        matches = found_matches(symbol_automaton(pattern), stretches, starts)
-    return counted(identity_of(pattern), stretches, max_order, matches)
-
-
-class TrackCounter:
-    """Counts a partition batch by batch, however its tracks are cut: the end of the last track is carried."""
-
-    def __init__(self, pattern: CompiledPattern, max_order: int = DEFAULT_MAX_ORDER) -> None:
-        self._pattern = pattern
-        self._max_order = max_order
-        self._automaton = symbol_automaton(pattern)
-        self._parts: list[Counts] = []
-        self._symbols = np.empty(0, dtype=np.int32)
-        self._times = np.empty(0, dtype=np.int64)
-        self._state = 0
-
-    def add(
-        self, symbols: NDArray[np.int32], times: NDArray[np.int64], first_of: NDArray[np.int64], *, continued: bool
-    ) -> None:
-        """Count one more batch; `continued` when its first track is the last one of the batch before."""
-        if not len(symbols):
-            return
-        carried = len(self._symbols) if continued else 0
-        known = np.zeros(len(first_of) - 1, dtype=np.int64)
-        known[0] = carried
-        starts = np.zeros(len(first_of) - 1, dtype=np.int32)
-        starts[0] = self._state if continued else 0
-        symbols = np.concatenate([self._symbols[:carried], symbols])
-        times = np.concatenate([self._times[:carried], times])
-        first_of = np.concatenate([first_of[:1], first_of[1:] + carried])
-        stretches = stretches_of(symbols, times, first_of, self._pattern.spec.max_gap_us, known)
-        matches = found_matches(self._automaton, stretches, starts)
-        part = counted(identity_of(self._pattern), stretches, self._max_order, matches)
-        self._parts = [merge([*self._parts, part])]
-        kept = max(int(first_of[-2]), len(symbols) - max(self._max_order, 1))
-        self._symbols, self._times, self._state = symbols[kept:].copy(), times[kept:].copy(), int(starts[-1])
-
-    def counts(self) -> Counts:
-        """All that was counted so far."""
-        if self._parts:
-            return self._parts[0]
-        none = np.empty(0, dtype=np.int64)
-        return count(none.astype(np.int32), none, np.zeros(1, dtype=np.int64), self._pattern, self._max_order)
+    starts = np.zeros(len(first_of) - 1, dtype=np.int32)
+    matches = found_matches(symbol_automaton(pattern), stretches, starts)
+    return counted(identity_of(pattern), stretches, groups, max_order, matches)
 
 
 def stretches_of(
@@ -116,40 +104,51 @@ def stretches_of(
     return Stretches(symbols, times, first_of, age, counts)
 
 
-def found_matches(automaton: SymbolAutomaton, stretches: Stretches, starts: NDArray[np.int32]) -> float:
-    """How often the automaton accepts; `starts` holds its state at the begin of each track, and then at its end."""
+def found_matches(automaton: SymbolAutomaton, stretches: Stretches, starts: NDArray[np.int32]) -> NDArray[np.int64]:
+    """How often the automaton accepts in each track; `starts` holds its state at the begin of each."""
     s = stretches
     assert not len(s.symbols) or s.symbols.max() < automaton.delta.shape[1], "symbols are those of the pattern"
-    return float(
-        automaton_kernel()(automaton.delta, automaton.accepting, s.symbols, s.age, s.counted, s.first_of, starts)
-    )
+    found = np.zeros(len(starts), dtype=np.int64)
+    automaton_kernel()(automaton.delta, automaton.accepting, s.symbols, s.age, s.counted, s.first_of, starts, found)
+    return found
 
 
-def counted(identity: Identity, stretches: Stretches, max_order: int, matches: float) -> Counts:
-    """The counts of all stretches up to a length of `max_order + 1`."""
+def counted(
+    identity: Identity, stretches: Stretches, groups: TrackGroups, max_order: int, matches: NDArray[np.int64]
+) -> GroupedCounts:
+    """The counts of all stretches up to a length of `max_order + 1`, with the matches of each track."""
     if not 0 <= max_order <= MOST_ORDER:
         msg = f"{identity.pattern}: max_order is {max_order}. Choose a number from 0 to {MOST_ORDER}."
         raise ModelSettingError(msg)
-    times = stretches.times[stretches.counted]
-    began = stretches.counted[stretches.first_of[:-1][np.diff(stretches.first_of) > 0]]
-    return Counts(
+    lengths = np.diff(stretches.first_of)
+    group = np.repeat(groups.of_track, lengths)
+    began = (lengths > 0) & np.append(stretches.counted, False)[stretches.first_of[:-1]]
+    times, of = stretches.times[stretches.counted], group[stretches.counted]
+    size = len(groups.names)
+    first_us, last_us = np.full(size, NEVER_FIRST), np.full(size, NEVER_LAST)
+    np.minimum.at(first_us, of, times)
+    np.maximum.at(last_us, of, times)
+    return GroupedCounts(
         identity=identity,
         max_order=max_order,
-        levels=_levels(stretches, identity.symbols, max_order + 1),
-        intervals=_intervals(stretches, identity.symbols),
-        events=float(len(times)),
-        tracks=float(began.sum()),
-        matches=matches,
-        first_us=int(times.min()) if len(times) else None,
-        last_us=int(times.max()) if len(times) else None,
+        groups=groups.names,
+        levels=_levels(stretches, group, size, identity.symbols, max_order + 1),
+        intervals=_intervals(stretches, group, size, identity.symbols),
+        events=np.bincount(of, minlength=size).astype(np.float64),
+        tracks=np.bincount(groups.of_track[began], minlength=size).astype(np.float64),
+        matches=np.bincount(groups.of_track, weights=matches, minlength=size).astype(np.float64),
+        first_us=first_us,
+        last_us=last_us,
     )
 
 
-def _levels(stretches: Stretches, alphabet: int, depth: int) -> tuple[Level, ...]:
+def _levels(
+    stretches: Stretches, group: NDArray[np.int64], groups: int, alphabet: int, depth: int
+) -> tuple[Level, ...]:
     levels = []
     places = np.arange(len(stretches.symbols))
-    prefix = np.zeros(len(places), dtype=np.int64)
-    parents = 1
+    prefix = group.copy()
+    parents = groups
     for length in range(1, depth + 1):
         places = places[stretches.age[places] >= length]
         before = prefix[places - 1] if length > 1 else prefix
@@ -177,20 +176,16 @@ def _tally(places: NDArray[np.int64], counts: NDArray[np.bool_], size: int) -> N
     return np.bincount(places if counts.all() else places[counts], minlength=size).astype(np.float64)
 
 
-def _intervals(stretches: Stretches, alphabet: int) -> Intervals:
+def _intervals(stretches: Stretches, group: NDArray[np.int64], groups: int, alphabet: int) -> Intervals:
     later = np.flatnonzero(stretches.counted & (stretches.age > 1))
-    symbols = stretches.symbols[later]
+    rows, room = group[later] * alphabet + stretches.symbols[later], groups * alphabet
     seconds = (stretches.times[later] - stretches.times[later - 1]) / 1e6
     doublings = np.log2(np.maximum(seconds, LEAST_SECONDS) / LEAST_SECONDS)
     bins = np.minimum((doublings * BINS_PER_DOUBLING).astype(np.int64), HISTOGRAM_BINS - 1)
-    held = np.bincount(symbols * np.int64(HISTOGRAM_BINS) + bins, minlength=alphabet * HISTOGRAM_BINS)
+    held = np.bincount(rows * HISTOGRAM_BINS + bins, minlength=room * HISTOGRAM_BINS)
     return Intervals(
-        number=np.bincount(symbols, minlength=alphabet).astype(np.float64),
-        seconds=_summed(symbols, seconds, alphabet),
-        squares=_summed(symbols, seconds**2, alphabet),
-        histogram=held.reshape(alphabet, HISTOGRAM_BINS).astype(np.float64),
+        number=np.bincount(rows, minlength=room).astype(np.float64),
+        seconds=np.bincount(rows, weights=seconds, minlength=room).astype(np.float64),
+        squares=np.bincount(rows, weights=seconds**2, minlength=room).astype(np.float64),
+        histogram=held.reshape(room, HISTOGRAM_BINS).astype(np.float64),
     )
-
-
-def _summed(symbols: NDArray[np.int32], values: NDArray[np.float64], alphabet: int) -> NDArray[np.float64]:
-    return np.bincount(symbols, weights=values, minlength=alphabet).astype(np.float64)

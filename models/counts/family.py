@@ -7,23 +7,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.automaton import symbol_automaton
-from models.counts.counting import DEFAULT_MAX_ORDER, Stretches, counted, found_matches, stretches_of
-from models.counts.table import Counts
+from models.counts.counting import (
+    DEFAULT_MAX_ORDER,
+    Stretches,
+    TrackGroups,
+    counted,
+    found_matches,
+    stretches_of,
+)
+from models.counts.grouped import GroupedCounts
 from models.identity import identity_of
 from models.kernels.compilation import walk_kernel
 from patterns.compiler import CompiledPattern
 
 
-def count_family(
+def count_family_groups(
     far_symbols: NDArray[np.int32],
     times: NDArray[np.int64],
     first_of: NDArray[np.int64],
     near_at: NDArray[np.int64],
     near_feature: NDArray[np.int32],
     near_symbols: NDArray[np.int32],
+    groups: TrackGroups,
     pattern: CompiledPattern,
     max_order: int = DEFAULT_MAX_ORDER,
-) -> Counts:
+) -> GroupedCounts:
     """The counts over every track and feature; event e is near the rows `near_at[e]..near_at[e + 1]`.
 
     Counted are the events near a feature with `max_order` events before and after; where the track is far from it the
@@ -36,8 +44,10 @@ def count_family(
     stretches = stretches_of(symbols, times[reach.events], reach.first_of, pattern.spec.max_gap_us)
     automaton = symbol_automaton(pattern)
     starts = _states_before(automaton.delta, far)[reach.events[reach.first_of[:-1]]]
-    counts = counted(identity_of(pattern), stretches, max_order, found_matches(automaton, stretches, starts))
-    return replace(counts, tracks=float(reach.tracks))
+    mine = TrackGroups(groups.names, groups.of_track[reach.track])
+    counts = counted(identity_of(pattern), stretches, mine, max_order, found_matches(automaton, stretches, starts))
+    tracks = np.bincount(groups.of_track[np.unique(reach.track)], minlength=len(groups.names))
+    return replace(counts, tracks=tracks.astype(np.float64))
 
 
 class _Reach(NamedTuple):
@@ -48,7 +58,8 @@ class _Reach(NamedTuple):
     near: NDArray[np.int64]
     """The places among them at which the feature is near, and the row that says so."""
     row: NDArray[np.int64]
-    tracks: int
+    track: NDArray[np.int64]
+    """The track of each stretch."""
 
 
 def _within_reach(
@@ -67,7 +78,7 @@ def _within_reach(
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     events = np.arange(starts[-1]) + np.repeat(begin - starts[:-1], lengths)
     stretch = np.cumsum(apart) - 1
-    return _Reach(events, starts, starts[stretch] + event - begin[stretch], row, len(np.unique(track)))
+    return _Reach(events, starts, starts[stretch] + event - begin[stretch], row, track[opening])
 
 
 def _states_before(delta: NDArray[np.int32], stretches: Stretches) -> NDArray[np.int32]:

@@ -2,35 +2,32 @@
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models.counts.table import Counts, Intervals, Level
 from models.errors import ModelSettingError
+from models.identity import Identity
 
 LEAST_COUNT = 1e-3
 """Stretches that have decayed below this are forgotten, so that counts do not grow for ever."""
+ONE_ROOT = np.zeros(1, dtype=np.int64)
+"""The tree of `Counts` has one root."""
 
 
 def merge(parts: Sequence[Counts]) -> Counts:
     """The counts of all parts together; they must be of one pattern, alphabet and `max_order`."""
     if len(parts) == 1:
         return parts[0]
+    check_same_kind(parts)
     first = parts[0]
-    for part in parts[1:]:
-        first.identity.check_same(part.identity, "counts")
-        if part.max_order != first.max_order:
-            msg = (
-                f"counts of {first.identity.pattern}: one part goes to order {first.max_order}, another to "
-                f"{part.max_order}. Count both with the same `max_order`."
-            )
-            raise ModelSettingError(msg)
     begins = [part.first_us for part in parts if part.first_us is not None]
     ends = [part.last_us for part in parts if part.last_us is not None]
     return replace(
         first,
-        levels=_merged_levels([part.levels for part in parts], first.symbols),
+        levels=merged_levels([part.levels for part in parts], first.symbols, [ONE_ROOT] * len(parts)),
         intervals=Intervals(
             *(sum(getattr(part.intervals, field.name) for part in parts) for field in fields(Intervals))
         ),
@@ -42,9 +39,39 @@ def merge(parts: Sequence[Counts]) -> Counts:
     )
 
 
-def _merged_levels(parts: Sequence[tuple[Level, ...]], alphabet: int) -> tuple[Level, ...]:
-    """The union of the levels; every part's own places are followed to those in the union."""
-    places: list[NDArray[np.int64]] = [np.zeros(1, dtype=np.int64) for _ in parts]
+class CountedParts(Protocol):
+    """Counts of any form, as far as it matters whether they can be added."""
+
+    @property
+    def identity(self) -> Identity:
+        """What was counted."""
+
+    @property
+    def max_order(self) -> int:
+        """How far."""
+
+
+def check_same_kind(parts: Sequence[CountedParts]) -> None:
+    """Refuse to add up counts of different patterns, alphabets or lengths."""
+    first = parts[0]
+    for part in parts[1:]:
+        first.identity.check_same(part.identity, "counts")
+        if part.max_order != first.max_order:
+            msg = (
+                f"counts of {first.identity.pattern}: one part goes to order {first.max_order}, another to "
+                f"{part.max_order}. Count both with the same `max_order`."
+            )
+            raise ModelSettingError(msg)
+
+
+def merged_levels(
+    parts: Sequence[tuple[Level, ...]], alphabet: int, roots: Sequence[NDArray[np.int64]]
+) -> tuple[Level, ...]:
+    """The union of the levels; every part's own places are followed to those in the union.
+
+    `roots` says which root of the union each root of a part becomes: its group, or the only one.
+    """
+    places = list(roots)
     merged = []
     for levels in zip(*parts, strict=True):
         codes = [
@@ -67,7 +94,7 @@ def decay(counts: Counts, factor: float) -> Counts:
         raise ModelSettingError(msg)
     return replace(
         counts,
-        levels=_decayed_levels(counts.levels, counts.symbols, factor),
+        levels=decayed_levels(counts.levels, counts.symbols, factor),
         intervals=Intervals(*(factor * getattr(counts.intervals, field.name) for field in fields(Intervals))),
         events=factor * counts.events,
         tracks=factor * counts.tracks,
@@ -75,9 +102,9 @@ def decay(counts: Counts, factor: float) -> Counts:
     )
 
 
-def _decayed_levels(levels: tuple[Level, ...], alphabet: int, factor: float) -> tuple[Level, ...]:
+def decayed_levels(levels: tuple[Level, ...], alphabet: int, factor: float, roots: int = 1) -> tuple[Level, ...]:
     """A stretch is never more frequent than its beginning, so what is kept keeps its beginning too."""
-    place = np.zeros(1, dtype=np.int64)
+    place = np.arange(roots, dtype=np.int64)
     decayed = []
     for level in levels:
         held = factor * level.counts

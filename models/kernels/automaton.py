@@ -15,17 +15,16 @@ def count_accepted(
     counted: NDArray[np.bool_],
     first_of: NDArray[np.int64],
     states: NDArray[np.int32],
-) -> int:
-    """How often counted events are accepted; `states` holds each track's state before them, and then after."""
-    found = 0
+    found: NDArray[np.int64],
+) -> None:
+    """Write how often counted events of each track are accepted, read from the state that `states` gives it."""
     for track in range(len(first_of) - 1):
         state = states[track]
+        found[track] = 0
         for event in range(first_of[track], first_of[track + 1]):
             if counted[event]:
                 state = delta[0 if age[event] == 1 and event > first_of[track] else state, symbols[event]]
-                found += accepting[state]
-        states[track] = state
-    return found
+                found[track] += accepting[state]
 
 
 @compiled

@@ -18,7 +18,6 @@ from models.kernels.forecast import (
     Histories,
     Numbers,
     Rows,
-    count_told,
     enter_all,
     follow,
     number_events,
@@ -58,7 +57,7 @@ def symbol_kernel() -> Kernel:
 @cache
 def automaton_kernel() -> Kernel:
     """`automaton.count_accepted`, ready to be called."""
-    return ready(count_accepted, (TABLE, FLAGS, INTEGERS, LONGS, FLAGS, LONGS, SYMBOLS))
+    return ready(count_accepted, (TABLE, FLAGS, INTEGERS, LONGS, FLAGS, LONGS, INTEGERS, _array(int64, 1)))
 
 
 @cache
@@ -106,13 +105,7 @@ def following_kernel() -> Kernel:
     """`forecast.follow`, ready to be called."""
     histories = _kind(Histories)
     numbers = (int64, int64, int64, int64)
-    return ready(follow, (TABLE, *numbers, TABLE, INTEGERS, LONGS, LONGS, LONGS, LONGS, histories, SYMBOLS))
-
-
-@cache
-def counting_kernel() -> Kernel:
-    """`forecast.count_told`, ready to be called."""
-    return ready(count_told, (DECISIONS, int64, INTEGERS, LONGS, LONGS, INTEGERS))
+    return ready(follow, (TABLE, INTEGERS, *numbers, TABLE, INTEGERS, LONGS, LONGS, LONGS, LONGS, histories, SYMBOLS))
 
 
 @cache
@@ -134,7 +127,7 @@ def family_kernel() -> Kernel:
 @cache
 def family_telling_kernel() -> Kernel:
     """`family.tell_near`, ready to be called."""
-    return ready(tell_near, (DECISIONS, int64, int64, LONGS, LONGS, INTEGERS, TABLE, TABLE, ROWS, int64))
+    return ready(tell_near, (DECISIONS, int64, int64, int64, TABLE, TABLE, ROWS, int64))
 
 
 KERNELS: dict[str, Callable[[], Kernel]] = {
@@ -146,7 +139,6 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
     "combinations of conditions": numbering_kernel,
     "combinations of conditions, kept": entering_kernel,
     "chain states": following_kernel,
-    "forecasts, counted": counting_kernel,
     "forecasts": telling_kernel,
     "chain states of families": family_kernel,
     "forecasts of families": family_telling_kernel,

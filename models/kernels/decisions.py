@@ -11,6 +11,10 @@ class Decisions(NamedTuple):
 
     emitted: NDArray[np.uint8]
     """Whether a forecast is given here: not while a match is being told, unless the model is asked to."""
+    model: NDArray[np.int32]
+    """The number of the model that speaks here."""
+    chain: NDArray[np.int32]
+    """The number that this chain state has in that model."""
     state: NDArray[np.int32]
     """The automaton state."""
     probability: NDArray[np.float64]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from models.kernels.decisions import Decisions
 from models.kernels.decorators import compiled, inlined
-from models.kernels.forecast import NO_GAP, UNKNOWN, Rows, is_told, write_row
+from models.kernels.forecast import NO_GAP, UNKNOWN, Rows, is_told
 
 FAR = -1
 
@@ -22,6 +22,9 @@ class Steps(NamedTuple):
 
     step: NDArray[np.int32]
     step_at: NDArray[np.int64]
+    start: NDArray[np.int32]
+    """Where a track begins anew from chain state x of model m: at `start_at[m] + x`."""
+    start_at: NDArray[np.int64]
     symbols: NDArray[np.int64]
     max_gap: NDArray[np.int64]
     history_at: NDArray[np.int64]
@@ -66,7 +69,7 @@ def step_feature(
     first, end = steps.history_at[model], steps.history_at[model + 1]
     read = symbol[number, model]
     if restarts:
-        rows.chain[row, model] = 0
+        rows.chain[row, model] = steps.start[steps.start_at[model] + rows.chain[row, model]]
         for n in range(first, end):
             rows.history[row, n] = 0
     x = rows.chain[row, model]
@@ -178,20 +181,17 @@ def follow_families(
 @compiled
 def tell_near(
     decisions: Decisions,
+    first_decision: int,
     how: int,
     model: int,
-    event_of: NDArray[np.int64],
-    index_of: NDArray[np.int64],
-    near_feature: NDArray[np.int32],
     before: NDArray[np.int32],
     now: NDArray[np.int32],
     rows: Rows,
     at: int,
 ) -> int:
-    """Write the forecasts of one model that are told, from row `at` on (none without room); the next free row."""
-    for n in range(len(near_feature)):
+    """Write the forecasts of one model that are told, from row `at` on; the next free row."""
+    for n in range(len(now)):
         if is_told(decisions, how, now[n, model], before[n, model]):
-            if len(rows.event):
-                write_row(rows, at, decisions, event_of[n], model, index_of[n], near_feature[n], now[n, model])
+            rows.of[at], rows.said[at] = n, first_decision + now[n, model]
             at += 1
     return at

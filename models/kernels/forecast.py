@@ -50,20 +50,10 @@ class Histories(NamedTuple):
 class Rows(NamedTuple):
     """Room for forecasts."""
 
-    event: NDArray[np.int64]
-    model: NDArray[np.int32]
-    index: NDArray[np.int64]
-    feature: NDArray[np.int32]
-    chain: NDArray[np.int32]
-    state: NDArray[np.int32]
-    probability: NDArray[np.float64]
-    positive: NDArray[np.uint8]
-    earliest: NDArray[np.int32]
-    latest: NDArray[np.int32]
-    most_likely: NDArray[np.int32]
-    earliest_s: NDArray[np.float32]
-    latest_s: NDArray[np.float32]
-    most_likely_s: NDArray[np.float32]
+    of: NDArray[np.int32]
+    """The event after which it holds; for a family, the near row."""
+    said: NDArray[np.int32]
+    """The decision that it is."""
 
 
 @inlined
@@ -142,6 +132,7 @@ def enter_all(numbers: Numbers) -> None:
 @compiled
 def follow(
     step: NDArray[np.int32],
+    start: NDArray[np.int32],
     max_gap: int,
     model: int,
     history_at: int,
@@ -155,19 +146,24 @@ def follow(
     histories: Histories,
     chains: NDArray[np.int32],
 ) -> None:
-    """Write the chain state after each event, and leave each track's state and history as they are at its end."""
+    """Write the chain state after each event, and leave each track's state and history as they are at its end.
+
+    `start` gives for each chain state the one in which a track that it belongs to begins anew.
+    """
     for track in range(len(first_of) - 1):
         first, end = first_of[track], first_of[track + 1]
         if first == end:
             continue
         x = histories.chain[track, model]
-        begun = UNKNOWN
+        begun, resting = UNKNOWN, UNKNOWN
         before = last_time[track] if seen[track] else times[first]
         for event in range(first, end):
             if max_gap != NO_GAP and times[event] - before > max_gap:
-                x, begun = 0, event
+                x, begun, resting = start[x], event, UNKNOWN
             before = times[event]
-            x = step[x, symbol[numbers[event], model]]
+            if numbers[event] != resting:
+                was, x = x, step[x, symbol[numbers[event], model]]
+                resting = numbers[event] if x == was else UNKNOWN  # more events like this one change nothing
             chains[event] = x
         histories.chain[track, model] = x
         remember(histories, track, model, history_at, max_order, symbol, numbers, first, end, begun)
@@ -215,50 +211,10 @@ def is_told(decisions: Decisions, how: int, now: int, before: int) -> bool:
 
 
 @compiled
-def count_told(
-    decisions: Decisions,
-    how: int,
-    chains: NDArray[np.int32],
-    first_of: NDArray[np.int64],
-    seen: NDArray[np.int64],
-    started: NDArray[np.int32],
-) -> int:
-    """How many rows `tell` will write."""
-    told = 0
-    for track in range(len(first_of) - 1):
-        before = started[track] if seen[track] else UNKNOWN
-        for event in range(first_of[track], first_of[track + 1]):
-            told += is_told(decisions, how, chains[event], before)
-            before = chains[event]
-    return told
-
-
-@inlined
-def write_row(
-    rows: Rows, at: int, decisions: Decisions, event: int, model: int, index: int, feature: int, x: int
-) -> None:
-    """Write the forecast of chain state `x`."""
-    rows.event[at] = event
-    rows.model[at] = model
-    rows.index[at] = index
-    rows.feature[at] = feature
-    rows.chain[at] = x
-    rows.state[at] = decisions.state[x]
-    rows.probability[at] = decisions.probability[x]
-    rows.positive[at] = decisions.positive[x]
-    rows.earliest[at] = decisions.earliest[x]
-    rows.latest[at] = decisions.latest[x]
-    rows.most_likely[at] = decisions.most_likely[x]
-    rows.earliest_s[at] = decisions.earliest_s[x]
-    rows.latest_s[at] = decisions.latest_s[x]
-    rows.most_likely_s[at] = decisions.most_likely_s[x]
-
-
-@compiled
 def tell(
     decisions: Decisions,
+    first_decision: int,
     how: int,
-    model: int,
     chains: NDArray[np.int32],
     first_of: NDArray[np.int64],
     seen: NDArray[np.int64],
@@ -266,14 +222,13 @@ def tell(
     rows: Rows,
     at: int,
 ) -> int:
-    """Write the forecasts that are told, from row `at` on; the next free row."""
+    """Write the forecasts that are told, from row `at` on, as decisions from a first one on; the next free row."""
     for track in range(len(first_of) - 1):
         before = started[track] if seen[track] else UNKNOWN
         for event in range(first_of[track], first_of[track + 1]):
             x = chains[event]
             if is_told(decisions, how, x, before):
-                index = seen[track] + event - first_of[track] + 1
-                write_row(rows, at, decisions, event, model, index, -1, x)
+                rows.of[at], rows.said[at] = event, first_decision + x
                 at += 1
             before = x
     return at

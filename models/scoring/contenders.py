@@ -14,9 +14,10 @@ from threadpoolctl import threadpool_limits
 
 from models.counts import Counts
 from models.features import learn_features, with_features
+from models.groups import build_groups
 from models.kinds import interval
 from models.model import Model, ModelSettings, build
-from models.scoring.problem import Problem, chain_states, count_rows
+from models.scoring.problem import Problem, chain_states, count_rows, count_rows_by_group
 from models.scoring.report import LearnedFeature
 from models.scoring.sequences import Sequences
 from models.suffix_tree import LearnSettings
@@ -77,9 +78,13 @@ class ChainContender:
     name: str
     learn: LearnSettings
     memo: CountsMemo
+    group_matches: int | None = None
+    """Not none: a model for each group with at least so many matches."""
 
     def fit(self, problem: Problem, rows: Rows) -> Fitted:
         """Learned from the counts of these rows."""
+        if self.group_matches is not None:
+            return fitted_groups(problem.pattern, rows, self.learn, problem, self.group_matches)
         return fitted_chain(problem.pattern, self.memo.of(problem, rows), self.learn, problem)
 
 
@@ -90,14 +95,18 @@ class LearnedContender:
     name: str
     learn: LearnSettings
     leaves: int
+    group_matches: int | None = None
+    """Not none: a model for each group with at least so many matches."""
 
     def fit(self, problem: Problem, rows: Rows) -> Fitted:
         """The tree and the chain see these rows alone."""
         found = learned_on(problem, rows, self.leaves)
         pattern = compile_pattern(with_features(problem.plain.spec, found), problem.types)
-        fitted = fitted_chain(
-            pattern, count_rows(pattern, problem.sequences, rows, problem.max_order), self.learn, problem
-        )
+        if self.group_matches is not None:
+            fitted = fitted_groups(pattern, rows, self.learn, problem, self.group_matches)
+        else:
+            counts = count_rows(pattern, problem.sequences, rows, problem.max_order)
+            fitted = fitted_chain(pattern, counts, self.learn, problem)
         return replace(fitted, features=found)
 
 
@@ -158,37 +167,71 @@ def learned_on(problem: Problem, rows: Rows, leaves: int) -> tuple[LearnedFeatur
 
 def fitted_chain(pattern: CompiledPattern, counts: Counts, learn: LearnSettings, problem: Problem) -> Fitted:
     """What the chain of these counts says of every row, each sequence read from its beginning."""
-    settings = ModelSettings(learn=learn, horizon=problem.horizon, forecast_in_accepting=True)
-    model = build(pattern, counts, settings)
-    chain = chain_states(model, problem.sequences)
-    cumulative = np.cumsum(model.waiting, axis=1, dtype=np.float64)
+    model = build(pattern, counts, _settings(learn, problem))
+    return _fitted((model,), chain_states(model, problem.sequences), pattern, problem)
+
+
+def fitted_groups(
+    pattern: CompiledPattern, rows: Rows, learn: LearnSettings, problem: Problem, least_matches: int
+) -> Fitted:
+    """What the chain of each row's group says of it, or that of all tracks where the group has none of its own."""
+    groups, sequences = problem.groups, problem.sequences
+    assert groups is not None, "models by group need to know the groups"
+    counts = count_rows_by_group(pattern, sequences, rows, groups, problem.max_order)
+    settings = _settings(learn, problem)
+    model = build(pattern, counts.together(), settings)
+    own = build_groups(pattern, counts, settings, "", least_matches).models
+    number = np.array([1 + list(own).index(name) if name in own else 0 for name in groups.names], dtype=np.int64)
+    serving = number[groups.of_track[sequences.track[sequences.first_of[:-1]]]]
+    members = (model, *own.values())
+    return _fitted(members, chain_states(model, sequences, members[1:], serving), pattern, problem)
+
+
+def _settings(learn: LearnSettings, problem: Problem) -> ModelSettings:
+    return ModelSettings(learn=learn, horizon=problem.horizon, forecast_in_accepting=True)
+
+
+def _fitted(members: tuple[Model, ...], chain: NDArray[np.int32], pattern: CompiledPattern, problem: Problem) -> Fitted:
+    waiting = np.concatenate([model.waiting for model in members])
+    cumulative = np.cumsum(waiting, axis=1, dtype=np.float64)
 
     def intervals(mass: float) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        found = interval(model.waiting, mass)
+        found = interval(waiting, mass)
         return found.earliest[chain], found.latest[chain]
 
     return Fitted(
         lambda events: cumulative[chain, min(events, problem.horizon) - 1],
         intervals,
-        _next_symbol(model, pattern, chain, problem.sequences),
-        model,
+        _next_symbol(members, pattern, chain, problem.sequences),
+        members[0],
     )
 
 
 def _next_symbol(
-    model: Model, pattern: CompiledPattern, chain: NDArray[np.int32], sequences: Sequences
+    members: tuple[Model, ...], pattern: CompiledPattern, chain: NDArray[np.int32], sequences: Sequences
 ) -> NDArray[np.float64]:
     symbols = SymbolTable(pattern).symbols(sequences.words(pattern.conditions))
     given = np.full(len(chain), np.nan)
-    given[:-1] = model.chain.distribution[model.chain.context[chain[:-1]], symbols[1:]]
+    contexts = np.cumsum([0, *(len(model.chain.distribution) for model in members)])
+    context = np.concatenate([model.chain.context + first for model, first in zip(members, contexts, strict=False)])
+    distribution = np.concatenate([model.chain.distribution for model in members])
+    given[:-1] = distribution[context[chain[:-1]], symbols[1:]]
     given[sequences.first_of[1:] - 1] = np.nan
     return given
 
 
 def standard_contenders(
-    orders: Sequence[int], learn: LearnSettings, leaves: int | None, boosting: int = 100
+    orders: Sequence[int],
+    learn: LearnSettings,
+    leaves: int | None,
+    boosting: int = 100,
+    per: str | None = None,
+    group_matches: int = 1,
 ) -> list[Contender]:
-    """The usual table: the orders, a full order, learned features at the order of `learn`, and the baselines."""
+    """The usual table: the orders, a full order, learned features at the order of `learn`, and the baselines.
+
+    With `per`, models by group stand beside those of all tracks.
+    """
     memo = CountsMemo()
     found: list[Contender] = [
         ChainContender(f"order {order}", replace(learn, order=order, kind="variable"), memo) for order in orders
@@ -200,4 +243,8 @@ def standard_contenders(
         if max(orders) > learn.order:
             higher = replace(learn, order=max(orders))
             found.append(LearnedContender(f"learned, order {higher.order}", higher, leaves))
+    if per is not None:
+        found.append(ChainContender(f"order {learn.order} per {per}", learn, memo, group_matches))
+        if leaves is not None:
+            found.append(LearnedContender(f"learned per {per}", learn, leaves, group_matches))
     return [*found, MeanWaitingContender(), BoostingContender(iterations=boosting)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models.counts import Counts, count
+from models.counts import Counts, GroupedCounts, TrackGroups, count, count_groups
 from models.features.attributes import Attributes
 from models.forecaster import Forecaster
 from models.model import Model, ModelSettings, build
@@ -42,6 +42,8 @@ class Problem:
     raw: Attributes
     """What boosting reads: all that is known of an event."""
     types: dict[str, AttributeType]
+    groups: TrackGroups | None = None
+    """The group of each track, where there are to be models by group."""
 
 
 def problem_of(
@@ -52,6 +54,7 @@ def problem_of(
     horizon: int,
     max_order: int,
     raw: Sequence[str] = (),
+    groups: TrackGroups | None = None,
 ) -> Problem:
     """The problem that `pattern` poses on these rows; `plain` is the same pattern without features."""
     matched = sequences.matched(plain)
@@ -67,6 +70,7 @@ def problem_of(
         attributes=Attributes.of(sequences.columns, attributes),
         raw=Attributes.of(sequences.columns, list(dict.fromkeys([*attributes, *raw])), least_known=SELDOM_KNOWN),
         types={name: column.type for name, column in sequences.columns.items()},
+        groups=groups,
     )
 
 
@@ -77,14 +81,34 @@ def count_rows(pattern: CompiledPattern, sequences: Sequences, rows: NDArray[np.
     return count(symbols, sequences.times[kept], first_of, pattern, max_order)
 
 
-def chain_states(model: Model, sequences: Sequences) -> NDArray[np.int32]:
-    """The chain state of a model that forecasts in accepting states too, after each row."""
-    forecaster = Forecaster([model])
+def count_rows_by_group(
+    pattern: CompiledPattern, sequences: Sequences, rows: NDArray[np.bool_], groups: TrackGroups, max_order: int
+) -> GroupedCounts:
+    """The counts of these rows, those of each group of tracks apart."""
+    kept, first_of = segments(rows, sequences.first_of)
+    symbols = SymbolTable(pattern).symbols(sequences.words(pattern.conditions)[kept])
+    of_stretch = TrackGroups(groups.names, groups.of_track[sequences.track[kept[first_of[:-1]]]])
+    return count_groups(symbols, sequences.times[kept], first_of, of_stretch, pattern, max_order)
+
+
+def chain_states(
+    model: Model,
+    sequences: Sequences,
+    groups: Sequence[Model] = (),
+    serving: NDArray[np.int64] | None = None,
+) -> NDArray[np.int32]:
+    """The chain state of a model that forecasts in accepting states too, after each row.
+
+    `serving` says for each sequence whether this model serves it (0) or which of `groups`; chain states are numbered
+    through all of them.
+    """
+    forecaster = Forecaster([model], groups=[groups])
     batch = sequences.batch(forecaster.conditions)
-    told, _ = forecaster.advance(batch, forecaster.fresh(batch.tracks))
+    members = None if serving is None else serving[:, None]
+    told, _ = forecaster.advance(batch, forecaster.fresh(batch.tracks, members))
     assert len(told) == len(sequences), "a model that forecasts in accepting states speaks after every event"
     states = np.empty(len(sequences), dtype=np.int32)
-    states[told.event] = told.chain
+    states[told.event] = forecaster.stacks[0].begins[told.model] + told.chain
     return states
 
 

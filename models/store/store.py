@@ -11,9 +11,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from models.counts import Counts, counts_from_bytes, counts_to_bytes
+from models.counts import (
+    Counts,
+    GroupedCounts,
+    counts_from_bytes,
+    counts_to_bytes,
+    grouped_from_bytes,
+    grouped_to_bytes,
+)
 from models.errors import LostModelError, ManifestError, UnknownModelError
 from models.files import model_from_bytes, model_to_bytes
+from models.groups import GroupModels, groups_from_bytes, groups_to_bytes
 from models.identity import Identity
 from models.model import Model
 from models.store.aliases import CHALLENGER, CHAMPION, EARLIER, Moment, kept, promoted, resolved, rolled_back
@@ -40,17 +48,23 @@ class ModelStore:
         self.storage: Storage = LocalStorage(folder) if isinstance(folder, Path) else folder
         self._clock = clock
 
-    def add(self, model: Model, promote: bool = True, search: Mapping[str, Any] | None = None) -> str:
+    def add(
+        self,
+        model: Model,
+        promote: bool = True,
+        search: Mapping[str, Any] | None = None,
+        groups: GroupModels | None = None,
+    ) -> str:
         """Keep the model under the next serial number, as champion or (`promote` false) as challenger; its version.
 
-        `search` tells how its settings were chosen, and is kept with it. The same model, learned again from the same
-        counts, is not kept twice, nor made challenger again.
+        `search` tells how its settings were chosen, and is kept with it, and so are the models of groups of tracks. The
+        same model, learned again from the same counts, is not kept twice, nor made challenger again.
         """
         with self.storage.locked():
             manifest = self.manifest()
             record = manifest.record(model.pattern)
-            known = self._same(model)
-            version = known or self._written(model, search)
+            known = self._same(model, groups)
+            version = known or self._written(model, search, groups)
             record = replace(record, models={**record.models, version: facts_of(model)})
             if promote:
                 record = promoted(record, version, "added as champion", self._moment(model.pattern))
@@ -66,6 +80,19 @@ class ModelStore:
             return model_from_bytes(self.storage.read(_file(pattern, wanted)), f"{self.storage.place}/{wanted}")
         except FileNotFoundError:
             raise self._lost(pattern, version, wanted) from None
+
+    def load_groups(self, pattern: str, version: str = CHAMPION) -> GroupModels | None:
+        """The models of groups of tracks that belong to a model, if there are any."""
+        wanted = self.resolve(pattern, version)
+        try:
+            content = self.storage.read(_groups(pattern, wanted))
+        except FileNotFoundError:
+            return None
+        return groups_from_bytes(content, f"{self.storage.place}/{wanted}")
+
+    def has_groups(self, pattern: str, version: str = CHAMPION) -> bool:
+        """Whether models of groups of tracks belong to a model."""
+        return self.storage.exists(_groups(pattern, self.resolve(pattern, version)))
 
     def resolve(self, pattern: str, name: str) -> str:
         """The version behind an alias."""
@@ -180,6 +207,18 @@ class ModelStore:
         """Keep the counts beside the models."""
         self.storage.write(_counts(counts.identity.pattern), counts_to_bytes(counts))
 
+    def counts_by_group(self, pattern: str, per: str) -> GroupedCounts | None:
+        """The counts that the models of groups are learned from, if there are any."""
+        path = _counts_per(pattern, per)
+        try:
+            return grouped_from_bytes(self.storage.read(path), f"{self.storage.place}/{path}")
+        except FileNotFoundError:
+            return None
+
+    def keep_counts_by_group(self, counts: GroupedCounts, per: str) -> None:
+        """Keep the counts of groups beside those of all tracks."""
+        self.storage.write(_counts_per(counts.identity.pattern, per), grouped_to_bytes(counts))
+
     def keep_interval(self, counts: Counts, interval: Interval) -> None:
         """Keep the counts of an interval, in place of those it had."""
         with self.storage.locked():
@@ -216,21 +255,25 @@ class ModelStore:
             return None
         return dict(json.loads(held))
 
-    def _written(self, model: Model, search: Mapping[str, Any] | None) -> str:
+    def _written(self, model: Model, search: Mapping[str, Any] | None, groups: GroupModels | None) -> str:
         named = {*self.versions(model.pattern), *self.record(model.pattern).ever_named}
-        numbered = model.with_serial(max((serial_of(version) or 0 for version in named), default=0) + 1)
+        serial = max((serial_of(version) or 0 for version in named), default=0) + 1
+        numbered = model.with_serial(serial)
         if search is not None:
-            content = json.dumps({**search, "model_version": numbered.version}, indent=1) + "\n"
-            self.storage.write(_search(model.pattern, numbered.version), content.encode())
+            told = json.dumps({**search, "model_version": numbered.version}, indent=1) + "\n"
+            self.storage.write(_search(model.pattern, numbered.version), told.encode())
+        if groups is not None:
+            content = groups_to_bytes(groups.with_serial(serial))
+            self.storage.write(_groups(model.pattern, numbered.version), content)
         self.storage.write(_file(model.pattern, numbered.version), model_to_bytes(numbered))
         return numbered.version
 
-    def _same(self, model: Model) -> str | None:
-        """The version under which this very model is already kept."""
+    def _same(self, model: Model, groups: GroupModels | None) -> str | None:
+        """The version under which this very model, with the same groups, is already kept."""
         content = model.version.rpartition("-")[2]
         for version in reversed(self.versions(model.pattern)):
             if version.rpartition("-")[2] == content and self.load(model.pattern, version).settings == model.settings:
-                return version
+                return version if _contents(self.load_groups(model.pattern, version)) == _contents(groups) else None
         return None
 
     def _present(self, pattern: str, name: str) -> str:
@@ -294,6 +337,13 @@ def facts_of(model: Model) -> dict[str, Any]:
     }
 
 
+def _contents(groups: GroupModels | None) -> dict[str, str] | None:
+    """What tells models of groups apart: the hash of each."""
+    if groups is None:
+        return None
+    return {name: model.version.partition("@")[0].rpartition("-")[2] for name, model in groups.models.items()}
+
+
 def _file(pattern: str, version: str) -> str:
     return f"{pattern}/models/{version}/model.npz"
 
@@ -304,3 +354,11 @@ def _search(pattern: str, version: str) -> str:
 
 def _counts(pattern: str) -> str:
     return f"{pattern}/counts.npz"
+
+
+def _groups(pattern: str, version: str) -> str:
+    return f"{pattern}/models/{version}/groups.npz"
+
+
+def _counts_per(pattern: str, per: str) -> str:
+    return f"{pattern}/counts_per_{per}.npz"

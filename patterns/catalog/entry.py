@@ -138,6 +138,16 @@ class Forecast(_Part):
     threshold: float | Literal["auto"] = Field(
         "auto", description="Least probability for a positive forecast; `auto` chooses it when the model is trained."
     )
+    contexts: Literal["variable", "full"] = Field(
+        "variable", description="Which contexts the model keeps: those that change what follows, or all of its order."
+    )
+    forecast_in_accepting: bool = Field(
+        False, description="Whether to forecast the next match on an event that completes one."
+    )
+    per: str | None = Field(
+        None,
+        description="Also a model for each value of this attribute (`vessel_type`), or for each `track`.",
+    )
 
     @field_validator("threshold")
     @classmethod

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import dedent
+from typing import Any
 
 from pydantic import BaseModel
 
-from patterns.catalog.entry import PARTS, PatternEntry
+from patterns.catalog.entry import PARTS, Forecast, PatternEntry
 from patterns.catalog.loader import DOMAINS, Catalog
 from patterns.compiler import CompiledPattern, compile_pattern
 from patterns.drawing import diagram_of, draw_svg
@@ -62,7 +63,7 @@ def rules_of(entry: PatternEntry) -> dict[str, str]:
         "output": entry.output,
         "report": entry.report,
         "least length of an episode": entry.min_dwell,
-        "forecast": _pairs(entry.forecast.model_dump(exclude_none=True)) if entry.forecast else None,
+        "forecast": _pairs(_forecast(entry.forecast)) if entry.forecast else None,
         "alert": _pairs(entry.alert.model_dump(exclude_none=True)) if entry.alert else None,
     }
     return {rule: value for rule, value in rules.items() if value}
@@ -113,6 +114,13 @@ def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], says:
         return ""
     top = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     return f"## {title}\n\n" + (f"{says}\n\n" if says else "") + "\n".join([*top, *lines])
+
+
+def _forecast(forecast: Forecast) -> dict[str, Any]:
+    """What is forecast and how, without what is seldom asked for and was not."""
+    told = forecast.model_dump(exclude_none=True)
+    seldom = Forecast().model_dump(include={"contexts", "forecast_in_accepting"})
+    return {name: value for name, value in told.items() if seldom.get(name, ...) != value}
 
 
 def _pairs(held: Mapping[str, object]) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from patterns.conditions.bins import add_bins, bins_of
-from patterns.conditions.evaluate import ArrayColumn, evaluate, holds
+from patterns.conditions.evaluate import ArrayColumn, holds
 from patterns.conditions.lowering import (
     Denied,
     IntegerAgainstDouble,
@@ -36,24 +36,46 @@ MOST_KEYS = 1 << 62
 
 def packed(conditions: Sequence[Condition], columns: Mapping[str, ArrayColumn], rows: int) -> NDArray[np.int64]:
     """Per row the words that `pipeline.conditions.packed_words` makes in the JVM: condition i is bit i % 64."""
-    if len(conditions) <= FEW_CONDITIONS or rows == 0:
-        return _each(conditions, columns, rows)
-    keys = _keys(conditions, columns, rows)
-    if keys is None:
-        return _each(conditions, columns, rows)
-    first = np.concatenate([[0], np.flatnonzero(keys[1:] != keys[:-1]) + 1])
-    _, example, which = np.unique(keys[first], return_index=True, return_inverse=True)
-    few = {name: _taken(column, first[example]) for name, column in columns.items()}
-    words = _each(conditions, few, len(example))[which.reshape(-1)]
-    return np.repeat(words, np.diff(np.append(first, rows)), axis=0)
+    return Packer(conditions).words(columns, rows)
 
 
-def _each(conditions: Sequence[Condition], columns: Mapping[str, ArrayColumn], rows: int) -> NDArray[np.int64]:
-    """The same, each condition evaluated on every row."""
-    words = np.zeros((rows, max(1, -(-len(conditions) // WORD_BITS))), dtype=np.uint64)
-    for n, condition in enumerate(conditions):
-        true = evaluate(condition, columns, rows).astype(np.uint64)
-        words[:, n // WORD_BITS] |= true << np.uint64(n % WORD_BITS)
+class Packer:
+    """The same for many batches: conditions are restated once for each combination of column types."""
+
+    def __init__(self, conditions: Sequence[Condition]) -> None:
+        self._conditions = tuple(conditions)
+        self._restated: dict[tuple[tuple[str, AttributeType], ...], _Restated] = {}
+
+    def words(self, columns: Mapping[str, ArrayColumn], rows: int) -> NDArray[np.int64]:
+        """Per row of these columns the words."""
+        restated = self._for(columns)
+        few = len(self._conditions) <= FEW_CONDITIONS or rows == 0
+        keys = None if few else _keys(restated.read, columns, rows)
+        if keys is None:
+            return _each(restated.nodes, columns, rows)
+        first = np.concatenate([[0], np.flatnonzero(keys[1:] != keys[:-1]) + 1])
+        _, example, which = np.unique(keys[first], return_index=True, return_inverse=True)
+        examples = {name: _taken(column, first[example]) for name, column in columns.items()}
+        words = _each(restated.nodes, examples, len(example))[which.reshape(-1)]
+        return np.repeat(words, np.diff(np.append(first, rows)), axis=0)
+
+    def _for(self, columns: Mapping[str, ArrayColumn]) -> "_Restated":
+        types = {key: column.type for key, column in columns.items()}
+        known = tuple(types.items())
+        if known not in self._restated:
+            nodes = tuple(lower(condition, types) for condition in self._conditions)
+            read = _Read()
+            for node in nodes:
+                read.take(node)
+            self._restated[known] = _Restated(nodes, read)
+        return self._restated[known]
+
+
+def _each(nodes: Sequence[Lowered], columns: Mapping[str, ArrayColumn], rows: int) -> NDArray[np.int64]:
+    """The words, each condition evaluated on every row."""
+    words = np.zeros((rows, max(1, -(-len(nodes) // WORD_BITS))), dtype=np.uint64)
+    for n, node in enumerate(nodes):
+        words[:, n // WORD_BITS] |= holds(node, columns, rows).astype(np.uint64) << np.uint64(n % WORD_BITS)
     return words.view(np.int64)
 
 
@@ -91,12 +113,16 @@ class _Read:
             self.others[repr(node)] = node
 
 
-def _keys(conditions: Sequence[Condition], columns: Mapping[str, ArrayColumn], rows: int) -> NDArray[np.int64] | None:
+@dataclass(frozen=True, slots=True)
+class _Restated:
+    """Conditions for columns of certain types, and what they ask."""
+
+    nodes: tuple[Lowered, ...]
+    read: _Read
+
+
+def _keys(read: _Read, columns: Mapping[str, ArrayColumn], rows: int) -> NDArray[np.int64] | None:
     """Per row a number that tells its combination of bins; None where there would be too many."""
-    types = {key: column.type for key, column in columns.items()}
-    read = _Read()
-    for condition in conditions:
-        read.take(lower(condition, types))
     combinations = 2 ** len(read.others)
     for name, constants in read.constants.items():
         column = columns[name]

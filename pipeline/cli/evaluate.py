@@ -5,13 +5,12 @@ from typing import Any
 
 import click
 
-from pipeline.cli.forecast_options import catalog_of, input_options, types_of
-from pipeline.cli.options import output_options, settings_from, settings_options
-from pipeline.progress import open_progress, write_summary
+from pipeline.cli.forecast_options import Asked, per_option, shared_options
+from pipeline.progress import write_summary
 
 
 @click.command()
-@input_options
+@shared_options
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder to write evaluation.json to.")
 @click.option("--folds", type=click.IntRange(1, 20), default=4, show_default=True, help="How many folds.")
 @click.option(
@@ -23,56 +22,32 @@ from pipeline.progress import open_progress, write_summary
 )
 @click.option("--orders", help="Orders to compare, as in 0,1,4; every order up to the catalog's if absent.")
 @click.option("--within", help="Further events ahead, as in 5,30; a third and twice the catalog's if absent.")
-@settings_options
-@output_options
+@per_option
 def command(
-    events: tuple[str, ...],
-    patterns: tuple[str, ...],
-    domain: str | None,
-    layers: Path | None,
-    types: str | None,
-    time_unit: str | None,
-    sets: tuple[str, ...],
+    asked: Asked,
     out: Path,
     folds: int,
     by: str,
     orders: str | None,
     within: str | None,
-    settings_file: Path | None,
-    master: str | None,
-    conf: tuple[str, ...],
-    as_json: bool,
-    quiet: bool,
+    per: str | None,
 ) -> None:
     """Judge forecasts: every order, learned features, mean waiting times and gradient boosting in one table."""
     from models.scoring.folds import By
     from pipeline.jobs.evaluate import EvaluateRequest, run_evaluate
-    from pipeline.session import start_spark
 
-    catalog = catalog_of(patterns, domain, sets)
-    settings = settings_from(settings_file, master, conf)
+    settings = asked.settings()
     request = EvaluateRequest(
-        events,
-        catalog,
-        out,
-        types_of(types),
-        time_unit,
-        layers,
-        settings.layers.directory,
-        skip_unfit=not patterns,
+        **asked.input(settings),
+        out=out,
         folds=folds,
         by=By(by),
         orders=_numbers("--orders", orders) or None,
         within=_numbers("--within", within),
+        per=per,
         settings=settings.forecasting,
     )
-    progress = open_progress(quiet)
-    spark = start_spark(settings, "foresail evaluate", progress)
-    try:
-        summary = run_evaluate(spark, request, progress)
-    finally:
-        spark.stop()
-    _show(summary, as_json)
+    _show(asked.run("evaluate", settings, run_evaluate, request), asked.as_json)
 
 
 def _numbers(option: str, text: str | None) -> tuple[int, ...]:

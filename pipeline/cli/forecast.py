@@ -5,16 +5,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from pipeline.cli.forecast_options import catalog_of, input_options, types_of
-from pipeline.cli.options import output_options, settings_from, settings_options
-from pipeline.progress import open_progress, write_summary
+from pipeline.cli.forecast_options import Asked, shared_options
+from pipeline.progress import write_summary
 
 if TYPE_CHECKING:
     from models.model import Emission
 
 
 @click.command()
-@input_options
+@shared_options
 @click.option("--models", required=True, metavar="DIR", help="The model store: a folder or a URI.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder to write to.")
 @click.option("--format", "form", type=click.Choice(["parquet", "jsonl"]), default="parquet", show_default=True)
@@ -27,56 +26,29 @@ if TYPE_CHECKING:
 )
 @click.option("--model-version", default="champion", show_default=True, help="Which version of the model to use.")
 @click.option("--threshold", type=click.FloatRange(0, 1), help="In place of the one that training chose.")
-@settings_options
-@output_options
 def command(
-    events: tuple[str, ...],
-    patterns: tuple[str, ...],
-    domain: str | None,
-    layers: Path | None,
-    types: str | None,
-    time_unit: str | None,
-    sets: tuple[str, ...],
+    asked: Asked,
     models: str,
     out: Path,
     form: str,
     emit: str,
     model_version: str,
     threshold: float | None,
-    settings_file: Path | None,
-    master: str | None,
-    conf: tuple[str, ...],
-    as_json: bool,
-    quiet: bool,
 ) -> None:
     """Forecast patterns: for every event the probability that one comes soon, or when."""
     from pipeline.jobs.forecast import ForecastRequest, run_forecast
-    from pipeline.session import start_spark
 
-    catalog = catalog_of(patterns, domain, sets)
-    settings = settings_from(settings_file, master, conf)
+    settings = asked.settings()
     request = ForecastRequest(
-        events,
-        catalog,
-        models,
-        out,
-        form,
-        cast("Emission", emit),
-        types_of(types),
-        time_unit,
-        layers,
-        settings.layers.directory,
-        skip_unfit=not patterns,
+        **asked.input(settings),
+        models=models,
+        out=out,
+        form=form,
+        emission=cast("Emission", emit),
         version=model_version,
         threshold=threshold,
     )
-    progress = open_progress(quiet)
-    spark = start_spark(settings, "foresail forecast", progress)
-    try:
-        summary = run_forecast(spark, request, progress)
-    finally:
-        spark.stop()
-    _show(summary, as_json)
+    _show(asked.run("forecast", settings, run_forecast, request), asked.as_json)
 
 
 def _show(summary: dict[str, Any], as_json: bool) -> None:

@@ -1,20 +1,81 @@
-"""The options that train, forecast and evaluate share: which events, which patterns, which layers."""
+"""What train, forecast and evaluate share: which events, patterns and layers, the settings, and a job on Spark."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from pipeline.cli.options import output_options, settings_from, settings_options
 from pipeline.errors import InputError
+from pipeline.progress import open_progress
 
 if TYPE_CHECKING:
     from patterns.catalog.loader import Catalog
+    from pipeline.settings import Settings
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def input_options(function: Function) -> Function:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the shared options say."""
+
+    events: tuple[str, ...]
+    patterns: tuple[str, ...]
+    domain: str | None
+    layers: Path | None
+    types: str | None
+    time_unit: str | None
+    sets: tuple[str, ...]
+    settings_file: Path | None
+    master: str | None
+    conf: tuple[str, ...]
+    as_json: bool
+    quiet: bool
+
+    def settings(self) -> "Settings":
+        """The settings with what the options change."""
+        return settings_from(self.settings_file, self.master, self.conf)
+
+    def input(self, settings: "Settings") -> dict[str, Any]:
+        """The part of a request that says what is read."""
+        return {
+            "events": self.events,
+            "catalog": catalog_of(self.patterns, self.domain, self.sets),
+            "types": types_of(self.types),
+            "time_unit": self.time_unit,
+            "layers": self.layers,
+            "layer_cache": settings.layers.directory,
+            "skip_unfit": not self.patterns,
+        }
+
+    def run(self, name: str, settings: "Settings", job: Callable[..., dict[str, Any]], request: Any) -> dict[str, Any]:
+        """The summary of a job on a Spark of its own."""
+        from pipeline.session import start_spark
+
+        progress = open_progress(self.quiet)
+        spark = start_spark(settings, f"foresail {name}", progress)
+        try:
+            return job(spark, request, progress)
+        finally:
+            spark.stop()
+
+
+def shared_options(function: Function) -> Callable[..., Any]:
+    """Add the shared options; the command receives them together as `asked`."""
+
+    @wraps(function)
+    def command(**options: Any) -> Any:
+        shared = {field.name: options.pop(field.name) for field in fields(Asked)}
+        return function(asked=Asked(**shared), **options)
+
+    return _input_options(settings_options(output_options(command)))
+
+
+def _input_options(function: Function) -> Function:
     """--events, --patterns, --domain, --layers, --types, --time-unit, --set."""
     for option in reversed(
         (
@@ -44,6 +105,15 @@ def input_options(function: Function) -> Function:
     ):
         function = option(function)
     return function
+
+
+def per_option(function: Function) -> Function:
+    """--per, of train and evaluate."""
+    return click.option(
+        "--per",
+        metavar="ATTRIBUTE",
+        help="Also a model for each value of this attribute of tracks, such as vessel_type, or for each `track`.",
+    )(function)
 
 
 def catalog_of(patterns: tuple[str, ...], domain: str | None, sets: tuple[str, ...]) -> "Catalog":

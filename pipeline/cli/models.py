@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pipeline.cli.model_explain import explain_command
 from pipeline.cli.model_rounds import FINE, evaluate, learn, live, merge, store_at
 
 if TYPE_CHECKING:
@@ -71,7 +72,10 @@ def show(pattern: str, version: str, place: str, as_json: bool) -> None:
     decisions = [asdict(decision) for decision in record.decisions if decision.version == model.version]
     search = store.search(pattern, model.version)
     if as_json:
+        groups = store.load_groups(pattern, version)
         held = {"model_version": model.version, "header": header, "search": search, "decisions": decisions}
+        if groups:
+            held |= {"per": groups.per, "groups": {name: g.version for name, g in groups.models.items()}}
         click.echo(json.dumps(held))
         return
     table = _table("", model.version)
@@ -80,6 +84,10 @@ def show(pattern: str, version: str, place: str, as_json: bool) -> None:
     table.add_row("pattern", model.header.spec.pattern.text)
     features = (f"{name}: {text}" for name, text in model.header.identity.features)
     table.add_row("features", "\n".join(features) or "none")
+    groups = store.load_groups(pattern, version)
+    if groups:
+        own = (f"{name}: {g.header.training.matches:,.0f} matches, {g.version}" for name, g in groups.models.items())
+        table.add_row(f"models per {groups.per}", "\n".join(own) or "none: no group has enough matches")
     table.add_row("learned with", ", ".join(f"{key} {value}" for key, value in header["settings"]["learn"].items()))
     for note in model.header.notes:
         table.add_row("note", note)
@@ -187,6 +195,7 @@ def repair(place: str) -> None:
     click.echo(f"{place}: the manifest is made anew from {store_at(place).repair()}.")
 
 
+command.add_command(explain_command)
 command.add_command(merge)
 command.add_command(learn)
 command.add_command(evaluate)

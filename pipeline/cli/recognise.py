@@ -27,6 +27,9 @@ from pipeline.progress import open_progress, write_summary
     help="geojson: Parquet, and matches.geojson for maps beside it.",
 )
 @click.option("--report", is_flag=True, help="Also write report.html: map, timeline, counts, the events of matches.")
+@click.option(
+    "--positions", is_flag=True, help="Also write positions/: the events of each match with all their columns."
+)
 @click.option("--types", help="Types of columns: a=string,b=double (string, double, long, boolean, timestamp).")
 @click.option(
     "--time-unit", type=click.Choice(["s", "ms", "us"]), help="Unit of epoch times; told from them if absent."
@@ -57,6 +60,7 @@ def command(
     out: Path,
     form: str,
     report: bool,
+    positions: bool,
     types: str | None,
     time_unit: str | None,
     scheme: str,
@@ -93,7 +97,7 @@ def command(
             skip_unfit=not patterns, scheme=Scheme(scheme), skip_corrupt=skip_corrupt, episodes=episodes,
         )  # fmt: skip
         summary = run_recognise(spark, request, progress)
-        summary |= write_outputs(spark, request, summary, progress, form == "geojson", report)
+        summary |= write_outputs(spark, request, summary, progress, form == "geojson", report, positions)
     finally:
         spark.stop()
     changed = files_digest(patterns) != digest
@@ -130,6 +134,6 @@ def _show(summary: dict[str, Any], as_json: bool) -> None:
         f"{summary['events_per_second']:,} events/s, {summary['rejected']:,} rows rejected, "
         f"{summary['omitted']:,} sets omitted; written to {summary['output']}"
     )
-    for name in ("geojson", "report"):
+    for name in ("geojson", "report", "positions"):
         if name in summary:
             console.print(f"{name}: {summary[name]}", soft_wrap=True)

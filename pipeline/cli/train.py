@@ -1,18 +1,19 @@
 """`foresail train`: learn a model of each pattern from events, and keep it in a model store."""
 
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import click
 
-from pipeline.cli.forecast_options import catalog_of, input_options, types_of
-from pipeline.cli.options import output_options, settings_from, settings_options
-from pipeline.progress import open_progress, write_summary
+from pipeline.cli.forecast_options import Asked, per_option, shared_options
+from pipeline.progress import write_summary
+
+MOST_NAMED = 10
+"""Groups that are named in the table."""
 
 
 @click.command()
-@input_options
+@shared_options
 @click.option("--models", required=True, metavar="DIR", help="The model store: a folder or a URI.")
 @click.option("--add", is_flag=True, help="Add to the counts of earlier training; otherwise they are counted anew.")
 @click.option("--half-life-days", type=click.FloatRange(min=0, min_open=True), help="With --add: old counts fade.")
@@ -24,16 +25,9 @@ from pipeline.progress import open_progress, write_summary
 @click.option("--each-day", is_flag=True, help="With --count-only: every day (UTC) is an interval of its own.")
 @click.option("--order", type=click.IntRange(min=0), help="The longest context to keep; the catalog says otherwise.")
 @click.option("--horizon", type=int, help="How many events ahead to look; the catalog says otherwise.")
-@settings_options
-@output_options
+@per_option
 def command(
-    events: tuple[str, ...],
-    patterns: tuple[str, ...],
-    domain: str | None,
-    layers: Path | None,
-    types: str | None,
-    time_unit: str | None,
-    sets: tuple[str, ...],
+    asked: Asked,
     models: str,
     add: bool,
     half_life_days: float | None,
@@ -43,56 +37,44 @@ def command(
     each_day: bool,
     order: int | None,
     horizon: int | None,
-    settings_file: Path | None,
-    master: str | None,
-    conf: tuple[str, ...],
-    as_json: bool,
-    quiet: bool,
+    per: str | None,
 ) -> None:
     """Learn when patterns come: counts on Spark, one model per pattern, its threshold chosen on held-out events."""
+    from pipeline.jobs.count_interval import count_each_day, count_interval
     from pipeline.jobs.train import TrainRequest, run_train
-    from pipeline.session import start_spark
 
     if half_life_days is not None and not add:
         msg = "--half-life-days makes earlier counts fade: give --add too."
         raise click.UsageError(msg)
-    catalog = catalog_of(patterns, domain, sets)
-    settings = settings_from(settings_file, master, conf)
+    if per is not None and count_only:
+        msg = "--per: counts of intervals tell no groups apart. Leave out --count-only, or --per."
+        raise click.UsageError(msg)
+    settings = asked.settings()
     request = TrainRequest(
-        events,
-        catalog,
-        models,
-        types_of(types),
-        time_unit,
-        layers,
-        settings.layers.directory,
-        skip_unfit=not patterns,
+        **asked.input(settings),
+        models=models,
         add=add,
         half_life_days=half_life_days,
         since=_utc(since),
         until=_utc(until),
         order=order,
         horizon=horizon,
+        per=per,
         settings=settings.forecasting,
     )
-    progress = open_progress(quiet)
-    spark = start_spark(settings, "foresail train", progress)
-    try:
-        if count_only:
-            _count(spark, request, settings, progress, each_day, as_json)
-            return
-        summary = run_train(spark, request, progress)
-    finally:
-        spark.stop()
-    _show(summary, as_json)
-
-
-def _count(spark: Any, request: Any, settings: Any, progress: Any, each_day: bool, as_json: bool) -> None:
-    from pipeline.jobs.count_interval import count_each_day, count_interval
-
+    if not count_only:
+        _show(asked.run("train", settings, run_train, request), asked.as_json)
+        return
     count = count_each_day if each_day else count_interval
-    summary = count(spark, request, settings.training, progress)
-    if as_json:
+
+    def job(spark: Any, request: Any, progress: Any) -> dict[str, Any]:
+        return count(spark, request, settings.training, progress)
+
+    _show_count(asked.run("train", settings, job, request), asked)
+
+
+def _show_count(summary: dict[str, Any], asked: Asked) -> None:
+    if asked.as_json:
         write_summary(summary)
         return
     for row in summary.get("intervals", [summary]):
@@ -118,6 +100,12 @@ def _show(summary: dict[str, Any], as_json: bool) -> None:
         table.add_row(row["pattern"], row["model_version"], *map(str, cells), "" if f1 is None else f"{f1:.3f}")
     console = Console()
     console.print(table)
+    for row in summary["patterns"]:
+        if "groups" in row:
+            names = ", ".join(row["groups"][:MOST_NAMED]) + (", ..." if len(row["groups"]) > MOST_NAMED else "")
+            console.print(
+                f"{row['pattern']}: {len(row['groups'])} models per {row['per']} beside it ({names or 'none'})"
+            )
     for name, reason in summary["skipped"].items():
         console.print(f"not trained: {name} ({reason})")
     console.print(f"models kept in {summary['models']}; {summary['seconds']:.1f} s")

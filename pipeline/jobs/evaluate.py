@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyspark.sql import SparkSession
 
+from models.counts import TrackGroups
 from models.errors import ModelError
 from models.sampling import usual_step_s
 from models.scoring.contenders import standard_contenders
@@ -26,13 +27,14 @@ from patterns.catalog.loader import Catalog
 from pipeline.errors import InputError
 from pipeline.forecast_pattern import ForecastPattern
 from pipeline.jobs.enrich import events_folder
-from pipeline.jobs.forecast_patterns import forecast_patterns, layers_at, near_rows
+from pipeline.jobs.forecast_patterns import catalog_per, forecast_patterns, layers_at, near_rows
 from pipeline.progress import Progress
 from pipeline.reports.evaluation import EVALUATION_FILE, write_evaluation_page
 from pipeline.settings import ForecastSettings
 from pipeline.sinks.output_folder import claim_output, replaced
 from pipeline.sources.table import read_events
 from pipeline.stages.sample import collect_sample, share_of
+from pipeline.stages.track_groups import Membership, memberships
 from pipeline.track_sample import Sample
 
 RAW = (
@@ -63,6 +65,8 @@ class EvaluateRequest:
     """None: every order up to that of the catalog."""
     within: tuple[int, ...] = ()
     """Further w beside that of the catalog; none: a third of it and twice it."""
+    per: str | None = None
+    """Also judge a model for each value of this attribute of tracks, or for each `track`."""
     settings: ForecastSettings = field(default_factory=ForecastSettings)
 
 
@@ -74,14 +78,16 @@ def run_evaluate(spark: SparkSession, request: EvaluateRequest, progress: Progre
         paths = [events_folder(path) for path in request.events]
         events = read_events(spark, paths, request.types, request.time_unit).good
     layers = layers_at(request.layers, request.layer_cache, progress)
-    patterns, skipped = forecast_patterns(request.catalog, events, layers, request.skip_unfit)
+    catalog = catalog_per(request.catalog, request.per)
+    patterns, skipped = forecast_patterns(catalog, events, layers, request.skip_unfit)
     raw = [name for name in RAW if name in events.columns]
     with progress.step("collecting a sample of tracks"):
         share = share_of(events, request.settings.evaluate_sample_events)
         attributes = list(dict.fromkeys([*(name for p in patterns for name in p.read), *raw]))
         sample = collect_sample(events, attributes, share, list(near_rows(patterns, layers).values()))
+        per = memberships(events, (p.forecast.per for p in patterns if p.forecast.per is not None))
     progress.say(f"evaluating on {sample.events:,} of {share.events:,} events, all of {len(sample.tracks):,} tracks")
-    evaluation = evaluate_sample(sample, patterns, raw, request, progress, skipped)
+    evaluation = evaluate_sample(sample, patterns, raw, request, progress, skipped, per)
     evaluation = _timed(evaluation, time.monotonic() - began)
     with replaced(request.out / REPORT) as staging:
         staging.write_text(json.dumps(evaluation.as_json, allow_nan=False) + "\n", encoding="utf-8")
@@ -96,6 +102,7 @@ def evaluate_sample(
     request: EvaluateRequest,
     progress: Progress,
     skipped: Mapping[str, str],
+    per: Mapping[str, Membership] | None = None,
 ) -> Evaluation:
     """Every pattern on the sample, which is on the driver; Spark has no part in it."""
     names = list(dict.fromkeys(p.layer for p in patterns if p.layer is not None))
@@ -106,7 +113,8 @@ def evaluate_sample(
         with progress.step(f"evaluating {p.name}"):
             try:
                 place = None if p.layer is None else names.index(p.layer)
-                evaluated, scores = _evaluated(p, sample, place, raw, request)
+                groups = per[p.forecast.per].track_groups(sample.tracks) if per and p.forecast.per else None
+                evaluated, scores = _evaluated(p, sample, place, raw, request, groups)
             except (ModelError, InputError) as error:
                 left_out[p.name] = str(error)
                 continue
@@ -132,13 +140,18 @@ def evaluate_sample(
 
 
 def _evaluated(
-    p: ForecastPattern, sample: Sample, place: int | None, raw: Sequence[str], request: EvaluateRequest
+    p: ForecastPattern,
+    sample: Sample,
+    place: int | None,
+    raw: Sequence[str],
+    request: EvaluateRequest,
+    groups: TrackGroups | None,
 ) -> tuple[PatternEvaluation, PatternScores]:
     horizon, max_order = p.forecast.horizon, request.settings.max_order
     around = max(max_order, (horizon + 1) // 2)
     family = p.entry.for_each.as_ if p.entry.for_each else ""
     sequences = sample.plain if place is None else sample.of_family(place, family, around)
-    problem = problem_of(p.pattern, p.plain, sequences, p.attributes, horizon, max_order, raw)
+    problem = problem_of(p.pattern, p.plain, sequences, p.attributes, horizon, max_order, raw, groups)
     choice = _choice(p, request)
     folds, gap = _folds(problem, request)
     _check(p, problem, folds, choice.within)
@@ -149,7 +162,9 @@ def _evaluated(
         raise InputError(msg)
     leaves = p.entry.learn.leaves if p.entry.learn else MOST_LEAVES
     learn = _learn_settings(request.settings, p.forecast.order)
-    contenders = standard_contenders(orders, learn, leaves, request.settings.boosting_iterations)
+    per = p.forecast.per if groups is not None else None
+    s = request.settings
+    contenders = standard_contenders(orders, learn, leaves, s.boosting_iterations, per, s.min_group_matches)
     scores = evaluate_contenders(problem, contenders, folds, gap, choice)
     return _report(p, problem, scores, choice, sample), scores
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from geo import Layer
 from models.features import with_features
+from models.groups import GroupModels
 from models.model import Emission, Model
 from models.sampling import step_warning
 from models.scoring.report import LearnedFeature
@@ -28,8 +29,9 @@ from pipeline.sinks.output_folder import claim_output
 from pipeline.sources.table import read_events
 from pipeline.stages.crossing import FamilyGroup
 from pipeline.stages.forecast import Forecast
-from pipeline.stages.forecast_worker import FORECASTS, POSITIVE, STEP
+from pipeline.stages.forecast_worker import FORECASTS, POSITIVE, STEP, GroupsServed
 from pipeline.stages.tally import EVENTS, Tally, open_tally
+from pipeline.stages.track_groups import memberships
 from pipeline.stages.track_walk import Walked
 
 
@@ -62,6 +64,8 @@ class Served:
     pattern: ForecastPattern
     compiled: CompiledPattern
     model: Model
+    groups: GroupModels | None = None
+    """Models of groups of tracks, which serve in its place where they know a track."""
 
 
 def run_forecast(spark: SparkSession, request: ForecastRequest, progress: Progress) -> dict[str, Any]:
@@ -75,13 +79,17 @@ def run_forecast(spark: SparkSession, request: ForecastRequest, progress: Progre
     patterns, skipped = forecast_patterns(request.catalog, events, layers, request.skip_unfit)
     with progress.step("loading models"):
         served, without = _served(open_store(str(request.models), lambda: spark), request, patterns)
+    served, warnings = _with_known_groups(served, events.columns)
     tally = open_tally(spark.sparkContext)
     walked = walked_for(events, served, layers, () if request.types else tuple(paths))
     with progress.step("forecasting"):
         place = write_forecasts(
             forecast_stage(walked, served, request.emission, tally).told(), request.out, request.form
         )
-    return _summary(served, tally, place, time.monotonic() - began, progress) | {"skipped": {**skipped, **without}}
+    summary = _summary(served, tally, place, time.monotonic() - began, warnings)
+    for warning in summary["warnings"]:
+        progress.say(warning)
+    return summary | {"skipped": {**skipped, **without}}
 
 
 def walked_for(
@@ -99,17 +107,19 @@ def forecast_stage(
     walked: Walked, served: Sequence[Served], emission: Emission, tally: Tally | None = None
 ) -> Forecast:
     """The stage that asks these models."""
+    per = memberships(walked.events, (s.groups.per for s in served if s.groups))
+    groups = {s.model.pattern: GroupsServed(s.groups, per[s.groups.per]) for s in served if s.groups}
     by_name = {s.model.pattern: s.model for s in served}
     plain = tuple(by_name[pattern.name] for pattern in walked.plain)
     families = tuple(tuple(by_name[pattern.name] for pattern in group.patterns) for group in walked.families)
-    return Forecast(walked, plain, families, emission, tally)
+    return Forecast(walked, plain, families, emission, tally, groups)
 
 
-def served_by(pattern: ForecastPattern, model: Model) -> Served:
+def served_by(pattern: ForecastPattern, model: Model, groups: GroupModels | None = None) -> Served:
     """The pattern compiled with the features of the model; refused where the model is for another version of it."""
     compiled = pattern.compiled(_spec_of(pattern, model))
     model.check(compiled)
-    return Served(pattern, compiled, model)
+    return Served(pattern, compiled, model, groups)
 
 
 def _spec_of(pattern: ForecastPattern, model: Model) -> PatternSpec:
@@ -129,23 +139,39 @@ def _served(
         if request.skip_unfit and not store.versions(p.name):
             without[p.name] = "there is no model of it: run `foresail train`"
             continue
-        model = store.load(p.name, request.version)
+        model, groups = store.load(p.name, request.version), store.load_groups(p.name, request.version)
         if request.threshold is not None:
             model = model.with_settings(threshold=request.threshold)
-        served.append(served_by(p, model))
+            groups = groups and groups.with_threshold(request.threshold)
+        served.append(served_by(p, model, groups))
     if not served:
         msg = f"{request.models}: has no model of any of these patterns. Train them with `foresail train`."
         raise InputError(msg)
     return served, without
 
 
-def _summary(served: Sequence[Served], tally: Tally, place: Path, seconds: float, progress: Progress) -> dict[str, Any]:
+def _with_known_groups(served: Sequence[Served], columns: Sequence[str]) -> tuple[list[Served], list[str]]:
+    """Without the models of groups that these events do not tell, and a word on each pattern they are left out of."""
+    found, warnings = [], []
+    for s in served:
+        known = s.groups is None or s.groups.per in columns
+        found.append(s if known else replace(s, groups=None))
+        if not known:
+            assert s.groups is not None, "there are groups that are not known"
+            warnings.append(
+                f"{s.model.pattern}: has models per {s.groups.per}, which these events lack: "
+                f"the one of all tracks, {s.model.version}, is used"
+            )
+    return found, warnings
+
+
+def _summary(
+    served: Sequence[Served], tally: Tally, place: Path, seconds: float, warnings: Sequence[str]
+) -> dict[str, Any]:
     counts = tally.value
     steps = {name: number for (kind, name), number in counts.items() if kind == STEP}
     step_s = float(max(steps, key=lambda name: steps[name])) if steps else None
-    warnings = [warning for s in served if (warning := step_warning(s.model, step_s))]
-    for warning in warnings:
-        progress.say(warning)
+    steps_differ = [warning for s in served if (warning := step_warning(s.model, step_s))]
     events = counts[EVENTS, ""]
     return {
         "events": events,
@@ -158,14 +184,21 @@ def _summary(served: Sequence[Served], tally: Tally, place: Path, seconds: float
                 "kind": s.model.settings.kind,
                 "within": s.model.settings.events_ahead,
                 "threshold": s.model.settings.threshold,
+                **_groups_told(s.groups),
                 "forecasts": counts[FORECASTS, s.model.pattern],
                 "positive": counts[POSITIVE, s.model.pattern],
             }
             for s in served
         ],
         "step_s": step_s,
-        "warnings": warnings,
+        "warnings": [*warnings, *steps_differ],
         "seconds": round(seconds, 3),
         "events_per_second": round(events / seconds),
         "output": str(place),
     }
+
+
+def _groups_told(groups: GroupModels | None) -> dict[str, Any]:
+    if groups is None:
+        return {}
+    return {"per": groups.per, "group_models": {name: model.version for name, model in groups.models.items()}}

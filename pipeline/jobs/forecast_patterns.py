@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from geo import Layer, read_layers
 from geo.errors import GeoError
 from models.features import attributes_of_entry
-from patterns.catalog.entry import PatternEntry
+from patterns.catalog.entry import Forecast, PatternEntry
 from patterns.catalog.loader import Catalog
 from patterns.compiler import compile_pattern
 from patterns.conditions import AttributeType
@@ -40,6 +40,15 @@ def forecast_patterns(
         msg = f"events: fit none of the {len(catalog)} patterns. Columns: {', '.join(events.columns)}."
         raise InputError(msg)
     return found, skipped
+
+
+def catalog_per(catalog: Catalog, per: str | None) -> Catalog:
+    """The catalog whose patterns have a model for each group of tracks, where a command asks for that."""
+    if per is None:
+        return catalog
+    forecasts = [(entry.forecast or Forecast()).model_copy(update={"per": per}) for entry in catalog]
+    changed = zip(catalog, forecasts, strict=True)
+    return Catalog(tuple(entry.model_copy(update={"forecast": forecast}) for entry, forecast in changed))
 
 
 def near_rows(patterns: Sequence[ForecastPattern], layers: Mapping[str, Layer]) -> dict[str, NearRows]:
@@ -78,6 +87,9 @@ def _check_input(entry: PatternEntry, events: DataFrame, layers: Mapping[str, La
     if entry.reads != given:
         msg = f"{entry.name}: reads {entry.reads}, but these events are {given}. Leave it out, or give {entry.reads}."
         raise InputError(msg)
+    per = entry.forecast.per if entry.forecast else None
+    if per is not None and per not in events.columns:
+        raise UnknownAttributeError(per, events.columns, f"{entry.name}.forecast.per")
     if entry.for_each is None:
         return
     if entry.for_each.layer not in layers:

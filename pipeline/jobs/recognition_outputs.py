@@ -1,5 +1,6 @@
-"""What `foresail recognise` writes beside its matches when asked: GeoJSON for maps, and the page for people."""
+"""What `foresail recognise` writes beside its matches when asked: positions, GeoJSON for maps, the page for people."""
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,13 @@ from pipeline.jobs.recognise import RecogniseRequest
 from pipeline.progress import Progress
 from pipeline.reports.recognition import REPORT_FILE, write_recognition_report
 from pipeline.sinks.geojson import write_geojson
+from pipeline.sinks.output_folder import replaced
 from pipeline.sources.parquet_files import usable_files
 from pipeline.sources.table import read_events
+from pipeline.stages.marked_positions import marked_positions
 from pipeline.stages.whole_matches import placed, read_matches, whole_matches
 
-GEOJSON_FILE = "matches.geojson"
+GEOJSON_FILE, POSITIONS = "matches.geojson", "positions"
 
 
 def write_outputs(
@@ -26,16 +29,21 @@ def write_outputs(
     progress: Progress,
     geojson: bool = False,
     report: bool = False,
+    positions: bool = False,
 ) -> dict[str, str]:
     """Write what is asked for, take away what an earlier run wrote and this one does not; where each is."""
-    written = {"geojson": request.out / GEOJSON_FILE, "report": request.out / REPORT_FILE}
-    for file in written.values():
-        file.unlink(missing_ok=True)
-    if not geojson and not report:
+    asked = {"geojson": geojson, "report": report, "positions": positions}
+    places = {"geojson": GEOJSON_FILE, "report": REPORT_FILE, "positions": POSITIONS}
+    written = {name: request.out / place for name, place in places.items()}
+    _take_away(written)
+    if not any(asked.values()):
         return {}
     matches = Path(summary["output"])
     files = usable_files([events_folder(path) for path in request.events], request.skip_corrupt)
     events = read_events(spark, files.paths, request.types, request.time_unit).good
+    if positions:
+        with progress.step(f"writing {POSITIONS}"), replaced(written["positions"]) as staging:
+            marked_positions(read_matches(spark, matches), events).write.parquet(str(staging))
     if geojson:
         with progress.step(f"writing {GEOJSON_FILE}"):
             write_geojson(placed(whole_matches(read_matches(spark, matches)), events), written["geojson"])
@@ -45,5 +53,10 @@ def write_outputs(
             write_recognition_report(
                 spark, matches, events, request.catalog, layers, request.out, summary.get("skipped", {})
             )
-    asked = {"geojson": geojson, "report": report}
-    return {name: str(file) for name, file in written.items() if asked[name]}
+    return {name: str(place) for name, place in written.items() if asked[name]}
+
+
+def _take_away(written: Mapping[str, Path]) -> None:
+    shutil.rmtree(written["positions"], ignore_errors=True)
+    for name in ("geojson", "report"):
+        written[name].unlink(missing_ok=True)

@@ -11,7 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from geo import Layer
-from models.counts import Counts, decay, half_life_factor, merge
+from models.counts import Counts, GroupedCounts, decay, decay_grouped, half_life_factor, merge, merge_grouped
+from models.groups import GroupModels, build_groups
 from models.model import Model, ModelSettings, build
 from models.scoring.report import LearnedFeature
 from models.store import ModelStore
@@ -19,19 +20,20 @@ from patterns.catalog.loader import Catalog
 from pipeline.errors import InputError
 from pipeline.forecast_pattern import ForecastPattern, settings_of
 from pipeline.jobs.enrich import events_folder
-from pipeline.jobs.forecast_patterns import forecast_patterns, layers_at, near_rows
+from pipeline.jobs.forecast_patterns import catalog_per, forecast_patterns, layers_at, near_rows
 from pipeline.jobs.training_choices import Choices, choose, kept_features
 from pipeline.model_store import open_store
 from pipeline.progress import Progress
 from pipeline.settings import ForecastSettings
 from pipeline.sources.table import read_events
-from pipeline.stages.count import count_patterns
+from pipeline.stages.count import count_by_group
 from pipeline.stages.crossing import FamilyGroup
 from pipeline.stages.sample import collect_sample, share_of
+from pipeline.stages.track_groups import Membership, memberships, of_tracks
 from pipeline.stages.track_walk import Walked
 from pipeline.track_sample import Sample
 
-SECONDS_PER_DAY = 86_400_000_000
+MICROSECONDS_PER_DAY = 86_400_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ class TrainRequest:
     order: int | None = None
     """In place of the order that the catalog names."""
     horizon: int | None = None
+    per: str | None = None
+    """Also a model for each value of this attribute of tracks, or for each `track`; the catalog says otherwise."""
     settings: ForecastSettings = field(default_factory=ForecastSettings)
 
     def settings_of(self, p: ForecastPattern) -> ModelSettings:
@@ -71,15 +75,17 @@ def run_train(spark: SparkSession, request: TrainRequest, progress: Progress) ->
     with progress.step("reading events"):
         events = events_between(read_training_events(spark, request), request.since, request.until)
     layers = layers_at(request.layers, request.layer_cache, progress)
-    patterns, skipped = forecast_patterns(request.catalog, events, layers, request.skip_unfit)
+    catalog = catalog_per(request.catalog, request.per)
+    patterns, skipped = forecast_patterns(catalog, events, layers, request.skip_unfit)
     with progress.step("looking at a sample of tracks"):
         sample = sample_for(events, patterns, layers, request.settings.train_sample_events)
     progress.say(
         f"{sample.events:,} of {sample.share.events:,} events are the sample that features and thresholds are chosen on"
     )
-    chosen = _chosen(request, store, patterns, sample, progress)
+    groups = _groups(events, patterns, progress)
+    chosen = _chosen(request, store, patterns, sample, groups, progress)
     with progress.step(f"counting {sample.share.events:,} events"):
-        counts = _counted(events, request, patterns, chosen, layers)
+        counts = _counted(events, request, patterns, chosen, layers, groups)
     rows = []
     for p in patterns:
         with progress.step(f"learning {p.name}"):
@@ -120,11 +126,22 @@ def sample_for(
     )
 
 
+def _groups(events: DataFrame, patterns: Sequence[ForecastPattern], progress: Progress) -> dict[str, Membership]:
+    """Which track is in which group, for the patterns that have models by group."""
+    per = {p.name: p.forecast.per for p in patterns if p.forecast.per is not None}
+    if not per:
+        return {}
+    with progress.step("looking up the group of each track"):
+        found = memberships(events, per.values())
+    return {name: found[attribute] for name, attribute in per.items()}
+
+
 def _chosen(
     request: TrainRequest,
     store: ModelStore,
     patterns: Sequence[ForecastPattern],
     sample: Sample,
+    groups: Mapping[str, Membership],
     progress: Progress,
 ) -> dict[str, Choices]:
     layers = list(dict.fromkeys(p.layer for p in patterns if p.layer is not None))
@@ -134,7 +151,8 @@ def _chosen(
             former = store.counts(p.name) if request.add else None
             known = kept_features(p, former) if former is not None else None
             place = layers.index(p.layer) if p.layer is not None else None
-            found[p.name] = choose(p, sample, place, request.settings, request.settings_of(p), known)
+            mine = of_tracks(groups, p.name, sample.tracks) if p.name in groups else None
+            found[p.name] = choose(p, sample, place, request.settings, request.settings_of(p), known, mine)
         for warning in found[p.name].warnings:
             progress.say(f"{p.name}: {warning}")
     return found
@@ -146,15 +164,16 @@ def _counted(
     patterns: Sequence[ForecastPattern],
     chosen: Mapping[str, Choices],
     layers: Mapping[str, Layer],
-) -> dict[str, Counts]:
-    groups = []
+    groups: Mapping[str, Membership],
+) -> dict[str, GroupedCounts]:
+    families = []
     for layer, near in near_rows(patterns, layers).items():
         mine = tuple(chosen[p.name].pattern for p in patterns if p.layer == layer)
-        groups.append(FamilyGroup(mine, near, near.in_workers(mine)))
+        families.append(FamilyGroup(mine, near, near.in_workers(mine)))
     changed = request.types or request.since or request.until
     paths = () if changed else tuple(events_folder(path) for path in request.events)
     plain = tuple(chosen[p.name].pattern for p in patterns if p.layer is None)
-    return count_patterns(Walked(events, plain, tuple(groups), paths), request.settings.max_order)
+    return count_by_group(Walked(events, plain, tuple(families), paths), request.settings.max_order, groups)
 
 
 def _learned(
@@ -162,23 +181,53 @@ def _learned(
     store: ModelStore,
     p: ForecastPattern,
     chosen: Choices,
-    counts: Counts | None,
+    grouped: GroupedCounts | None,
     progress: Progress,
 ) -> dict[str, Any]:
     began = time.monotonic()
-    if counts is None:
+    if grouped is None:
         msg = f"{p.name}: there are no events to count. Give events that reach its layer, or widen --from and --to."
         raise InputError(msg)
+    counts = grouped.together()
     former = store.counts(p.name) if request.add else None
-    total = counts if former is None else merge([_aged(former, counts, request.half_life_days), counts])
+    fading = _fading(former, counts, request.half_life_days)
+    total = counts if former is None else merge([decay(former, fading), counts])
     overlap = _overlap(former, counts)
     model = build(chosen.pattern, total, chosen.settings).with_scores(chosen.scores)
-    version = store.add(model)
+    groups = _learned_groups(request, store, p, chosen, grouped, fading if former is not None else None)
+    version = store.add(model, groups=groups)
     store.keep_counts(total)
     for note in (*model.header.notes, *overlap):
         progress.say(f"{p.name}: {note}")
     warnings = [*chosen.warnings, *overlap]
-    return _row(model, version, total, chosen.features, time.monotonic() - began) | {"warnings": warnings}
+    row = _row(model, version, total, chosen.features, time.monotonic() - began) | {"warnings": warnings}
+    return row if groups is None else row | {"per": groups.per, "groups": list(groups.names)}
+
+
+def _learned_groups(
+    request: TrainRequest,
+    store: ModelStore,
+    p: ForecastPattern,
+    chosen: Choices,
+    counts: GroupedCounts,
+    fading: float | None,
+) -> GroupModels | None:
+    """The models by group, of these counts and (`fading` not none) of earlier ones, which are kept together."""
+    per = p.forecast.per
+    if per is None:
+        return None
+    total = counts
+    if fading is not None:
+        former = store.counts_by_group(p.name, per)
+        if former is None:
+            msg = (
+                f"{p.name}: earlier training did not count per {per}, so --add would miss its events. "
+                "Count all of them anew, without --add."
+            )
+            raise InputError(msg)
+        total = merge_grouped([decay_grouped(former, fading), counts])
+    store.keep_counts_by_group(total, per)
+    return build_groups(chosen.pattern, total, chosen.settings, per, request.settings.min_group_matches)
 
 
 def _overlap(former: Counts | None, fresh: Counts) -> list[str]:
@@ -188,11 +237,11 @@ def _overlap(former: Counts | None, fresh: Counts) -> list[str]:
     return [f"events up to {since} were counted before and may now count twice: give --from {since[:19]}"]
 
 
-def _aged(former: Counts, fresh: Counts, half_life_days: float | None) -> Counts:
-    if half_life_days is None or former.last_us is None or fresh.last_us is None:
-        return former
-    days = max(0.0, (fresh.last_us - former.last_us) / SECONDS_PER_DAY)
-    return decay(former, half_life_factor(days, half_life_days))
+def _fading(former: Counts | None, fresh: Counts, half_life_days: float | None) -> float:
+    """What earlier counts weigh now."""
+    if half_life_days is None or former is None or former.last_us is None or fresh.last_us is None:
+        return 1.0
+    return half_life_factor(max(0.0, (fresh.last_us - former.last_us) / MICROSECONDS_PER_DAY), half_life_days)
 
 
 def _row(

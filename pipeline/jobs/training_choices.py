@@ -5,12 +5,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from models.counts import Counts
+from models.counts import Counts, TrackGroups
 from models.errors import ModelError
 from models.features import with_features
 from models.identity import identity_of
 from models.model import ModelSettings
-from models.scoring.contenders import fitted_chain, learned_on
+from models.scoring.contenders import Fitted, Rows, fitted_chain, fitted_groups, learned_on
 from models.scoring.evaluation import scorable, score_at
 from models.scoring.folds import validation_split
 from models.scoring.problem import Problem, count_rows, problem_of
@@ -57,9 +57,10 @@ def choose(
     settings: ForecastSettings,
     model: ModelSettings,
     known: Sequence[LearnedFeature] | None = None,
+    groups: TrackGroups | None = None,
 ) -> Choices:
     """The features and the threshold of one pattern; `layer` is the place of a family's layer in the sample."""
-    problem = sample_problem(p, sample, layer, model.horizon, settings.max_order)
+    problem = replace(sample_problem(p, sample, layer, model.horizon, settings.max_order), groups=groups)
     features, warnings = _features(p, problem, known)
     pattern = p.compiled(with_features(p.plain.spec, features)) if features else p.pattern
     chosen = Choices(pattern, model, tuple(features) if known is None else (), warnings=warnings)
@@ -107,11 +108,19 @@ def _with_threshold(chosen: Choices, p: ForecastPattern, problem: Problem, setti
         return replace(
             chosen, settings=replace(chosen.settings, threshold=threshold), warnings=(*chosen.warnings, warning)
         )
-    counts = count_rows(chosen.pattern, sequences, fit, problem.max_order)
-    fitted = fitted_chain(chosen.pattern, counts, chosen.settings.learn, problem)
+    fitted = _fitted(chosen, problem, fit, settings.min_group_matches)
     threshold = chosen.settings.threshold
     if auto:
         costs = Costs(settings.false_alarm_cost, settings.missed_cost)
         threshold = choose_threshold(fitted.within(ahead)[usable], truth, Criterion(settings.criterion), costs)
     scores = score_at(problem, fitted, rest, ahead, threshold)
     return replace(chosen, settings=replace(chosen.settings, threshold=threshold), scores=scores)
+
+
+def _fitted(chosen: Choices, problem: Problem, rows: Rows, group_matches: int) -> Fitted:
+    """The model on some rows of the sample, by group where there are groups."""
+    learn = chosen.settings.learn
+    if problem.groups is not None:
+        return fitted_groups(chosen.pattern, rows, learn, problem, group_matches)
+    counts = count_rows(chosen.pattern, problem.sequences, rows, problem.max_order)
+    return fitted_chain(chosen.pattern, counts, learn, problem)

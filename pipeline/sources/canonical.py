@@ -52,4 +52,9 @@ JSON = Feed(
     columns=columns,
     required=REQUIRED,
     json_schema=", ".join(f"{name} string" for name in POSITION_COLUMNS if name not in ("source", "offset")),
+    json_types={
+        name: "boolean" if isinstance(kind, T.BooleanType) else "double"
+        for name, kind in POSITION_COLUMNS.items()
+        if isinstance(kind, T.BooleanType | T.DoubleType | T.IntegerType | T.LongType) and name not in _ORIGIN
+    },
 )

@@ -5,8 +5,8 @@ text could not be read, the canonical columns as the feed has them (nothing clea
 Adapters see columns, not files, so one adapter serves a batch and a stream.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from pyspark.sql import Column, DataFrame
@@ -45,6 +45,8 @@ class Feed:
     """Whether lines end with a delimiter that the header does not have."""
     json_schema: str = ""
     """The fields of a JSON message, as a Spark DDL schema; all of them text unless nested."""
+    json_types: Mapping[str, Literal["double", "boolean"]] = field(default_factory=dict)
+    """Fields that are usually no text; where one is, the message is read once more as text. Not for nested schemas."""
     json_list: str = ""
     """Where the messages are when a whole document holds them, e.g. `$.features`."""
     keep_rest: bool = False

@@ -1,13 +1,15 @@
 """Forecasting as a stage: workers walk over the same events as recognition, with one look-up per event and model."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from models.model import Emission, Model
+from patterns.compiler import CompiledPattern
 from patterns.recognition.tables import shared_conditions
-from pipeline.stages.forecast_worker import TOLD_DDL, Asked, BeginForecasting
+from pipeline.stages.forecast_worker import TOLD_DDL, Asked, BeginForecasting, GroupsServed
 from pipeline.stages.tally import Tally
 from pipeline.stages.track_walk import Walked, walk_tracks
 
@@ -25,14 +27,20 @@ class Forecast:
     """Those of the families, layer by layer."""
     emission: Emission = "all"
     tally: Tally | None = None
+    groups: Mapping[str, GroupsServed] = field(default_factory=dict)
+    """Models of groups of tracks, by pattern."""
 
     def told(self) -> DataFrame:
         """A row per event and model (and near feature) that has something to tell."""
         groups = zip(self.families, self.walked.families, strict=True)
-        asked = tuple(Asked(models, shared_conditions(group.patterns)) for models, group in groups)
-        plain = Asked(self.models, shared_conditions(self.walked.plain))
+        asked = tuple(self._asked(models, group.patterns) for models, group in groups)
+        plain = self._asked(self.models, self.walked.plain)
         begin = BeginForecasting(plain, asked, self.emission, self.tally)
         return walk_tracks(self.walked, begin, TOLD_DDL).select(*forecast_columns())
+
+    def _asked(self, models: tuple[Model, ...], patterns: tuple[CompiledPattern, ...]) -> Asked:
+        groups = tuple(self.groups.get(model.pattern) for model in models)
+        return Asked(models, shared_conditions(patterns), groups if any(groups) else ())
 
 
 def forecast_columns() -> list[Column]:

@@ -11,14 +11,17 @@ from numpy.typing import NDArray
 from models.family_forecaster import FamilyForecaster, FamilyForecasterState
 from models.forecaster import Forecaster, ForecasterState
 from models.forecasts import NO_FEATURE, Forecasts
+from models.groups import GroupModels
 from models.kinds import NONE
 from models.model import Emission, Model
+from models.reader import ModelReader
 from models.sampling import usual_step_s
 from patterns.conditions.syntax import Condition
 from patterns.recognition.recogniser import Batch
 from pipeline.stages.found import Places
 from pipeline.stages.recognition_line import EventRows
 from pipeline.stages.tally import EVENTS, Tally
+from pipeline.stages.track_groups import Membership
 
 FORECASTS, POSITIVE, STEP = "forecasts", "positive", "step"
 """What a tally counts: rows, positive rows, and events by the usual seconds between them."""
@@ -55,11 +58,34 @@ TOLD_DDL = (
 
 
 @dataclass(frozen=True, slots=True)
+class GroupsServed:
+    """Models of groups, and which track is in which group."""
+
+    models: GroupModels
+    membership: Membership
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """Some models, and the conditions whose truth the words of events hold."""
 
     models: tuple[Model, ...]
     conditions: tuple[Condition, ...]
+    groups: tuple[GroupsServed | None, ...] = ()
+    """For each model those of groups of tracks beside it; none at all where it is empty."""
+
+    def members(self, tracks: pa.Array) -> NDArray[np.int64] | None:
+        """Per track and model which of the pattern's models serves it: 0 that of all tracks; None where all are."""
+        if not any(self.groups):
+            return None
+        none = np.zeros(len(tracks), dtype=np.int64)
+        columns = [none if g is None else g.membership.members(tracks, g.models.names) for g in self.groups]
+        return np.stack(columns, axis=1)
+
+    @property
+    def group_models(self) -> list[tuple[Model, ...]] | None:
+        """The models of groups as a forecaster takes them."""
+        return [() if g is None else tuple(g.models.models.values()) for g in self.groups] or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +102,47 @@ class BeginForecasting:
         return ForecastWalk(self)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Sayings:
+    """All that models can say, as Arrow columns: rows of forecasts are taken from them."""
+
+    pattern: pa.Array
+    """By the number of the model, and so are the next three."""
+    pattern_version: pa.Array
+    model_version: pa.Array
+    kind: pa.Array
+    decisions: dict[str, pa.Array]
+    """By the number of the decision."""
+
+    @classmethod
+    def of(cls, reader: ModelReader) -> "Sayings":
+        """Of these models."""
+        models, held = reader.told_by, reader.decisions
+        columns = {name: pa.array(getattr(held, name)) for name in ("state", "chain", "probability")}
+        columns["positive"] = pa.array(held.positive.astype(np.bool_))
+        columns |= {name: _or_none(getattr(held, name)) for name in ("earliest", "latest", "most_likely")}
+        columns |= {name: _known(getattr(held, name)) for name in ("earliest_s", "latest_s", "most_likely_s")}
+        return cls(
+            pa.array([model.pattern for model in models], pa.string()),
+            pa.array([model.header.identity.version for model in models], pa.int32()),
+            pa.array([model.version for model in models], pa.string()),
+            pa.array([model.settings.kind for model in models], pa.string()),
+            columns,
+        )
+
+
 class ForecastWalk:
     """The forecasters of one partition and what they remember of the track that was read last."""
 
     def __init__(self, wanted: BeginForecasting) -> None:
         plain, emission = wanted.plain, wanted.emission
-        self._tally = wanted.tally
-        self._plain = Forecaster(plain.models, plain.conditions, emission) if plain.models else None
-        self._families = [FamilyForecaster(asked.models, asked.conditions, emission) for asked in wanted.families]
+        self._wanted = wanted
+        self._plain = Forecaster(plain.models, plain.conditions, emission, plain.group_models) if plain.models else None
+        self._families = [
+            FamilyForecaster(asked.models, asked.conditions, emission, asked.group_models) for asked in wanted.families
+        ]
+        self._sayings = None if self._plain is None else Sayings.of(self._plain)
+        self._family_sayings = [Sayings.of(family) for family in self._families]
         self.counts: Counter[tuple[str, str]] = Counter()
         self._track: str | None = None
         self._state: ForecasterState | None = None
@@ -96,23 +155,26 @@ class ForecastWalk:
             slots[0] = 0
         self._track = rows.tracks[-1].as_py()
         self._count_events(rows)
-        if self._plain:
+        if self._plain and self._sayings:
             before = self._plain.fresh(1) if self._state is None else self._state
             batch = Batch(rows.words, rows.times, rows.first_of)
-            told, after = self._plain.advance(batch, self._plain.rearranged(before, slots))
+            members = self._wanted.plain.members(rows.tracks)
+            told, after = self._plain.advance(batch, self._plain.rearranged(before, slots, members))
             self._state = self._plain.rearranged(after, np.array([len(slots) - 1]))
-            yield from self._told(told, self._plain.models, rows)
+            yield from self._told(told, self._sayings, rows)
         for n, family in enumerate(self._families):
             own = rows.families[n]
             batch = Batch(own.words, rows.times, rows.first_of)
-            told, state = family.advance(batch, own.near, family.rearranged(self._family_states[n], slots))
+            members = self._wanted.families[n].members(rows.tracks)
+            saved = family.rearranged(self._family_states[n], slots, members)
+            told, state = family.advance(batch, own.near, saved)
             self._family_states[n] = family.rearranged(state, np.array([len(slots) - 1]))
-            yield from self._told(told, family.models, rows, own.names)
+            yield from self._told(told, self._family_sayings[n], rows, own.names)
 
     def finish(self) -> Iterator[pa.RecordBatch]:
         """Nothing more; the tally learns what was told."""
-        if self._tally is not None:
-            self._tally.add(self.counts)
+        if self._wanted.tally is not None:
+            self._wanted.tally.add(self.counts)
         yield from ()
 
     def _count_events(self, rows: EventRows) -> None:
@@ -122,35 +184,36 @@ class ForecastWalk:
             self.counts[STEP, str(step_s)] += len(rows.times)
 
     def _told(
-        self, told: Forecasts, models: Sequence[Model], rows: EventRows, names: Sequence[str] = ()
+        self, told: Forecasts, sayings: Sayings, rows: EventRows, features: Sequence[str] = ()
     ) -> Iterator[pa.RecordBatch]:
-        for n, model in enumerate(models):
-            mine = told.model == n
-            self.counts[FORECASTS, model.pattern] += int(mine.sum())
-            self.counts[POSITIVE, model.pattern] += int(told.positive[mine].sum())
+        model = told.model
+        number, positive = np.bincount(model), np.bincount(model, weights=told.positive)
+        for n in np.flatnonzero(number):
+            pattern = sayings.pattern[n].as_py()
+            self.counts[FORECASTS, pattern] += int(number[n])
+            self.counts[POSITIVE, pattern] += int(positive[n])
         if len(told):
-            yield told_batch(told, models, rows, names)
+            yield told_batch(told, sayings, rows, features)
 
 
-def told_batch(told: Forecasts, models: Sequence[Model], rows: EventRows, names: Sequence[str] = ()) -> pa.RecordBatch:
-    """The rows of `told` with the names of what they speak of; none is null."""
-    model, slot = pa.array(told.model), np.searchsorted(rows.first_of, told.event, side="right") - 1
-    no_feature = told.feature == NO_FEATURE
+def told_batch(told: Forecasts, sayings: Sayings, rows: EventRows, names: Sequence[str] = ()) -> pa.RecordBatch:
+    """The rows of `told` with the names of what they speak of."""
+    model, said = pa.array(told.model), pa.array(told.said)
+    slot = np.searchsorted(rows.first_of, told.event, side="right") - 1
+    held = {name: column.take(said) for name, column in sayings.decisions.items()}
     columns = [
         rows.tracks.take(pa.array(slot)).cast(pa.string()),
         pa.array(rows.times[told.event]),
         pa.array(told.index),
-        pa.array([m.pattern for m in models]).take(model),
-        pa.array([m.header.identity.version for m in models], pa.int32()).take(model),
-        pa.array([m.version for m in models]).take(model),
-        pa.array(list(names), pa.string()).take(pa.array(told.feature, mask=no_feature)),
-        pa.array(told.state),
-        pa.array(told.chain),
-        pa.array([m.settings.kind for m in models]).take(model),
-        pa.array(told.probability),
-        pa.array(told.positive.astype(np.bool_)),
-        *(_or_none(events) for events in (told.earliest, told.latest, told.most_likely)),
-        *(_known(seconds) for seconds in (told.earliest_s, told.latest_s, told.most_likely_s)),
+        sayings.pattern.take(model),
+        sayings.pattern_version.take(model),
+        sayings.model_version.take(model),
+        pa.array(list(names), pa.string()).take(pa.array(told.feature, mask=told.feature == NO_FEATURE)),
+        held["state"],
+        held["chain"],
+        sayings.kind.take(model),
+        *(held[name] for name in ("probability", "positive", "earliest", "latest", "most_likely")),
+        *(held[name] for name in ("earliest_s", "latest_s", "most_likely_s")),
         *_coordinates(rows.places, told.event),
     ]
     return pa.RecordBatch.from_arrays(columns, schema=TOLD)
@@ -164,7 +227,7 @@ def _known(seconds: NDArray[np.float32]) -> pa.Array:
     return pa.array(seconds, pa.float32(), mask=np.isnan(seconds))
 
 
-def _coordinates(places: Places | None, events: NDArray[np.int64]) -> list[pa.Array]:
+def _coordinates(places: Places | None, events: NDArray[np.int32]) -> list[pa.Array]:
     if places is None:
         return [pa.nulls(len(events), pa.float64())] * 2
     here = places.at(events)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -43,7 +44,7 @@ class Places:
     lon: NDArray[np.float64]
     lat: NDArray[np.float64]
 
-    def at(self, rows: NDArray[np.int64]) -> "Places":
+    def at(self, rows: NDArray[np.integer[Any]]) -> "Places":
         """Where the events of these rows were."""
         return Places(self.lon[rows], self.lat[rows])
 

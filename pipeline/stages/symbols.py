@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from models.counts import Counts, count, count_family
+from models.counts import GroupedCounts, TrackGroups, count_family_groups, count_groups
 from models.symbols import SymbolTable
 from patterns.compiler import CompiledPattern
 from patterns.conditions.syntax import Condition
@@ -84,20 +84,21 @@ class PatternCounter:
         self._table = SymbolTable(pattern, conditions)
         self._max_order = max_order
 
-    def count(self, rows: EventRows) -> Counts:
+    def count(self, rows: EventRows, groups: TrackGroups) -> GroupedCounts:
         """The counts of these tracks, for a plain pattern."""
         symbols = self._table.symbols(rows.words)
-        return count(symbols, rows.times, rows.first_of, self.pattern, self._max_order)
+        return count_groups(symbols, rows.times, rows.first_of, groups, self.pattern, self._max_order)
 
-    def count_family(self, rows: EventRows, own: FamilyRows) -> Counts:
+    def count_family(self, rows: EventRows, own: FamilyRows, groups: TrackGroups) -> GroupedCounts:
         """The counts of these tracks, for a family: over the stretches near a feature."""
-        return count_family(
+        return count_family_groups(
             self._table.symbols(own.words),
             rows.times,
             rows.first_of,
             own.near.at,
             own.near.feature,
             self._table.symbols(own.near.words),
+            groups,
             self.pattern,
             self._max_order,
         )

@@ -19,12 +19,13 @@ from pipeline.stages.derive_stream import with_previous_schema
 from pipeline.stages.track_memory import decode_memory, empty_memory, encode_memory, meet
 from pipeline.stream.bucket import BucketRules
 from pipeline.stream.control import ControlMessage, parse_control
-from pipeline.stream.operator import CONTROL, EVENT, LATE
+from pipeline.stream.operator import AGAIN, CONTROL, EVENT, LATE
 from pipeline.stream.ordering import due
+from pipeline.stream.recent_positions import RecentPositions
 from pipeline.stream.resting import CHUNKS, chunk_of
 from pipeline.stream.saved import BucketClock
 
-ARRANGED_DDL = "about string, memory binary, waiting binary"
+ARRANGED_DDL = "about string, memory binary, waiting binary, past binary, recent binary"
 SWEPT_AT_ONCE = 4
 
 
@@ -89,6 +90,8 @@ class Arranging:
         self._known, self._sweep = set(about["chunks"]), int(about["sweep"])
         self._memory = decode_memory(bytes(held[1])) if held is not None else empty_memory()
         self._waiting = decode_memory(bytes(held[2])) if held is not None and len(held[2]) else None
+        past, recent = (bytes(held[3]), bytes(held[4])) if held is not None else (b"", b"")
+        self._recent = RecentPositions.stored(rules.rerun_us, past, recent)
 
     def advance(self, arrived: pd.DataFrame) -> pd.DataFrame:
         """The rows that are due, beside what came before them; late ones marked; all others as they are."""
@@ -101,12 +104,25 @@ class Arranging:
         parts = [others]
         if len(rows):
             self._fetch(rows["track"].unique())
-            met = meet(rows.drop(columns="time_us"), self._memory)
-            self._memory = met.memory
-            parts.append(_marked(met.positions))
+            parts += self._met(rows.drop(columns="time_us").reset_index(drop=True))
         self._settle()
+        self._recent.note(arrived.iloc[:0], self._memory)
         out: pd.DataFrame = pd.concat(parts, ignore_index=True)
         return out
+
+    def _met(self, rows: pd.DataFrame) -> list[pd.DataFrame]:
+        """Positions beside those before them; first those of the past that late ones make different."""
+        parts = []
+        taken = self._recent.taken(rows, self._memory)
+        if taken.any():
+            again, self._memory = self._recent.again(rows[taken], self._memory)
+            parts.append(again.assign(kind=AGAIN))
+        met = meet(rows, self._memory)
+        self._memory = met.memory
+        read = met.positions["late_reason"].isna()
+        self._recent.note(met.positions.loc[read, rows.columns], self._memory)
+        parts.append(_marked(met.positions, rows[taken]))
+        return parts
 
     def _until(self, events: pd.DataFrame, now_us: int, flush: bool) -> int:
         if len(events):
@@ -148,12 +164,12 @@ class Arranging:
                 self._keep(int(number), pd.concat([*there, some], ignore_index=True))
         self._memory = self._memory[time >= self._reached - self._rules.rest_after_us].reset_index(drop=True)
 
-    def row(self) -> tuple[str, bytes, bytes]:
+    def row(self) -> tuple[str, bytes, bytes, bytes, bytes]:
         """What to keep until the next micro-batch."""
         clock = [self._clock.now_us, self._clock.newest_us, self._clock.heard_us]
         about = {"clock": clock, "chunks": sorted(self._known), "sweep": self._sweep}
         waiting = encode_memory(self._waiting) if self._waiting is not None and len(self._waiting) else b""
-        return json.dumps(about), encode_memory(self._memory), waiting
+        return json.dumps(about), encode_memory(self._memory), waiting, *self._recent.encoded()
 
 
 def fitted(rows: pd.DataFrame, schema: T.StructType) -> pd.DataFrame:
@@ -176,17 +192,26 @@ def _flushes(texts: list[str]) -> bool:
     return any(isinstance(message, ControlMessage) and bool(message.flush) for message in messages)
 
 
-def _marked(met: pd.DataFrame) -> pd.DataFrame:
-    """Late rows as such, with what there is to tell of them."""
+def _marked(met: pd.DataFrame, taken: pd.DataFrame) -> pd.DataFrame:
+    """Late rows as such, with what there is to tell of them; those of `taken` are read after all."""
     late = met["late_reason"].notna()
     if not late.any():
         return met
+    after_all = set(zip(taken["track"], taken["offset"], strict=True))
     told = met[late]
+    columns = (told[name] for name in ("track", "offset", "time", "late_reason", "lon", "lat"))
     texts = [
-        json.dumps({"track": track, "time": time.isoformat() + "Z", "reason": reason, "lon": lon, "lat": lat})
-        for track, time, reason, lon, lat in zip(
-            told["track"], told["time"], told["late_reason"], told["lon"], told["lat"], strict=True
+        json.dumps(
+            {
+                "track": track,
+                "time": time.isoformat() + "Z",
+                "reason": reason,
+                "lon": lon,
+                "lat": lat,
+                "rerun": (track, offset) in after_all,
+            }
         )
+        for track, offset, time, reason, lon, lat in zip(*columns, strict=True)
     ]
     met = met.copy()
     met.loc[late, "kind"] = LATE

@@ -22,13 +22,15 @@ from pipeline.stream.configuration import Configuration
 from pipeline.stream.line import Finding, Line, LineState, Seen, track_array
 from pipeline.stream.line_spec import LineSpec, line_for
 from pipeline.stream.near import near_of
-from pipeline.stream.ordering import NEVER_SEEN, Ordered, due, in_order, without_late
+from pipeline.stream.ordering import LATE, NEVER_SEEN, Ordered, due, in_order, without_late
 from pipeline.stream.outcomes import Outcomes, chosen
+from pipeline.stream.rerun import Past, may_rerun, rerun
 from pipeline.stream.resting import CHUNKS, Adopting, KnownChunks, Shelf, fetch, forget, lay_down
 from pipeline.stream.saved import BucketClock, Saved, encode_states
 from pipeline.stream.training import counted_rows
 from pipeline.stream.words import packed, words_of
 
+_NOWHERE: NDArray[np.int64] = np.empty(0, dtype=np.int64)
 SWEPT_AT_ONCE = 4
 """Chunks of resting tracks that are looked at for forgotten ones in a micro-batch: a cycle takes some minutes."""
 
@@ -41,6 +43,8 @@ class BucketRules:
     rest_after_us: int = 900_000_000
     forget_after_us: int = 86_400_000_000
     keep_same_time: bool = False
+    rerun_us: int = 0
+    """How far behind the newest one of its track a late event is read after all."""
 
 
 @dataclass(slots=True)
@@ -49,10 +53,12 @@ class Tally:
 
     events: int = 0
     late: int = 0
+    rerun: int = 0
     repeated: int = 0
     rejected: int = 0
     tracks: int = 0
     waiting: int = 0
+    runs: int = 0
     forgotten: int = 0
     alerts: int = 0
     matches: dict[str, int] = field(default_factory=dict)
@@ -71,6 +77,10 @@ class Bucket:
         self.waiting = before.waiting
         self.tracks = before.tracks
         self.state = self.adopt(before.states, before.configuration) if before.states else self.line.fresh(0)
+        past = self.adopt(before.past, before.configuration) if before.past else self.line.fresh(0)
+        self.past = Past(before.past_tracks, past, before.recent)
+        self._again: NDArray[np.object_] = np.empty(0, dtype=object)
+        """Tracks that this micro-batch has read again: what the clock has told of them may be different now."""
         self.features = [dict.fromkeys(names) for names in before.features] or [{} for _ in spec.families]
         self.sweep = before.sweep
         self.alerts = BucketAlerts(alerts, self.line, spec.emission, before.alerts)
@@ -89,28 +99,31 @@ class Bucket:
             self._use(configuration)
             if self.line is not before:
                 self.state = self.line.adopted(self.state, before)
+                self.past.state = self.line.adopted(self.past.state, before)
         except Exception:
             self._use(held)
             raise
         self.alerts.use(self.line)
 
-    def advance(self, arrived: pd.DataFrame, now_us: int, flush: bool = False) -> list[pa.Table]:
-        """Read what has arrived at processing time `now_us`; the rows to be told. `flush` waits for nothing more."""
+    def advance(
+        self, arrived: pd.DataFrame, now_us: int, flush: bool = False, again: pd.DataFrame | None = None
+    ) -> list[pa.Table]:
+        """Read what has arrived at processing time `now_us`; the rows to be told. `flush` waits for nothing more.
+
+        `again` are events of the past as they should have been: late ones, and those that are different for them.
+        """
         clock = self._tick(arrived, now_us)
         reached = self._reached(clock, now_us)
         watermark = reached if flush else reached - self.rules.out_of_order_us
         until = np.iinfo(np.int64).max if flush else watermark
         rows, self.waiting = due(arrived, self.waiting, until)
-        told: list[pa.Table] = []
-        touched = np.empty(0, dtype=np.int64)
+        touched, told = self._read_again(again) if again is not None and len(again) else (_NOWHERE, [])
         if len(rows):
             ordered = in_order(rows)
             places = self._places(ordered.tracks)
-            last = self._last_times(places)
-            ordered, behind, staying = without_late(ordered, last, self.rules.keep_same_time)
-            told += self._late_rows(behind)
-            touched, more = self._read(ordered, places[staying])
-            told += more
+            ordered, behind, staying = without_late(ordered, self._last_times(places), self.rules.keep_same_time)
+            for some in (self._read_late(behind), self._read(ordered, places[staying])):
+                touched, told = np.concatenate([touched, some[0]]), told + some[1]
         told += self._expire(clock, watermark, touched)
         self._settle(reached)
         return told
@@ -146,10 +159,11 @@ class Bucket:
     def _read(self, ordered: Ordered, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[pa.Table]]:
         """Have the line read the events; where their tracks are now, and what was found."""
         if not len(ordered.rows):
-            return np.empty(0, dtype=np.int64), []
+            return _NOWHERE, []
         seen = self._seen(ordered)
         state = self.line.rearranged(self.state, places)
-        found, after = self.line.advance(seen, state, self.clock.now_us)
+        told_until = np.where(np.isin(ordered.tracks, self._again), NEVER_SEEN, self.clock.now_us)
+        found, after = self.line.advance(seen, state, told_until)
         self.tally.events += len(seen.times)
         names = track_array(ordered.tracks, np.repeat(np.arange(len(ordered.tracks)), np.diff(ordered.first_of)))
         arrived = ordered.rows["arrived_us"].to_numpy()
@@ -159,9 +173,47 @@ class Bucket:
         found = self._scored(found, ordered)
         for finding in found:
             rows, events = self._rows(finding, names, seen.times, arrived, where)
-            told += rows
             self.alerts.note(rows, events, ordered.rows)
+            told += self._counted(rows)
+        if self.rules.rerun_us:
+            self.past.note(ordered.rows)
         return self._keep(ordered.tracks, places, after), told
+
+    def _read_late(self, behind: pd.DataFrame) -> tuple[NDArray[np.int64], list[pa.Table]]:
+        """Tell of late events, and read those after all that are not too late for that."""
+        if not len(behind):
+            return _NOWHERE, []
+        late = (behind["reason"] == LATE).to_numpy()
+        if self.rules.rerun_us:
+            last = self._last_times(self._places(behind["track"].to_numpy(dtype=object)))
+            again = late & may_rerun(behind, last, self.past, self.rules.rerun_us)
+            touched, told = self._read_again(behind[again].drop(columns="reason"))
+            return touched, told + self._late_rows(behind.assign(rerun=again))
+        return _NOWHERE, self._late_rows(behind)
+
+    def _read_again(self, rows: pd.DataFrame) -> tuple[NDArray[np.int64], list[pa.Table]]:
+        """Read tracks again with these events in their past; where the tracks are, and what is different."""
+        known = set() if self.past.rows is None else set(self.past.rows["track"])
+        rows = rows[rows["track"].isin(known)]
+        if not len(rows):
+            return _NOWHERE, []
+        read = rerun(self.line, self.past, rows, self._found)
+        places = self._places(read.tracks)
+        touched = self._keep(read.tracks, places, read.state)
+        self._again = np.concatenate([self._again, read.tracks])
+        self.tally.rerun += len(rows)
+        for table in read.new:
+            self.alerts.note([table], None, pd.DataFrame())
+        return touched, self._counted(read.told)
+
+    def _found(self, ordered: Ordered, state: LineState) -> tuple[list[pa.Table], LineState]:
+        """The matches of events read from a state on, whatever a clock has told, and the state after."""
+        seen = self._seen(ordered)
+        found, after = self.line.advance(seen, state, np.full(len(ordered.tracks), NEVER_SEEN))
+        names = track_array(ordered.tracks, np.repeat(np.arange(len(ordered.tracks)), np.diff(ordered.first_of)))
+        arrived, where = ordered.rows["arrived_us"].to_numpy(), _where(ordered.rows)
+        matches = [finding for finding in found if finding.matches is not None]
+        return [r for f in matches for r in self._rows(f, names, seen.times, arrived, where)[0]], after
 
     def _scored(self, found: list[Finding], ordered: Ordered) -> list[Finding]:
         """Compare forecasts with what happened, then keep those that are to be told."""
@@ -222,24 +274,33 @@ class Bucket:
             at = None if places is None else places.at(events)
             found = found_batch(finding.matches, finding.patterns, names, events, features, at)
             rows = findings.match_rows(found, arrived[finding.matches.event])
-            return self._enabled(rows, finding.matches.event, self.tally.matches)
+            return self._enabled(rows, finding.matches.event)
         forecaster = self.line.forecaster if finding.group is None else self.line.groups[finding.group].forecaster
         if finding.forecasts is None or not len(finding.forecasts) or forecaster is None:
             return [], none
         rows = findings.forecast_rows(finding.forecasts, forecaster.models, names, features, times, arrived)
-        return self._enabled(rows, finding.forecasts.event, self.tally.forecasts)
+        return self._enabled(rows, finding.forecasts.event.astype(np.int64))
 
-    def _enabled(
-        self, rows: pa.Table, events: NDArray[np.int64], tally: dict[str, int]
-    ) -> tuple[list[pa.Table], NDArray[np.int64]]:
-        """The rows of patterns that are switched on, counted by pattern."""
+    def _enabled(self, rows: pa.Table, events: NDArray[np.int64]) -> tuple[list[pa.Table], NDArray[np.int64]]:
+        """The rows of patterns that are switched on."""
         if self.configuration.disabled:
             off = pa.compute.is_in(rows.column("pattern"), pa.array(self.configuration.disabled, pa.string()))
             on = ~off.to_numpy()
             rows, events = rows.filter(pa.array(on)), events[on]
-        for counted in pa.compute.value_counts(rows.column("pattern").combine_chunks()).to_pylist():
-            tally[counted["values"]] = tally.get(counted["values"], 0) + counted["counts"]
         return ([rows] if rows.num_rows else []), events
+
+    def _counted(self, tables: list[pa.Table]) -> list[pa.Table]:
+        """The rows that are told, counted by pattern: of episodes all, or opened and ended ones alone."""
+        told = []
+        for rows in tables:
+            match = rows.column("kind")[0].as_py() == findings.MATCH
+            if match and self.spec.episodes == "changes":
+                rows = rows.filter(pa.compute.not_equal(rows.column("status"), "updated"))  # noqa: PLW2901
+            tally = self.tally.matches if match else self.tally.forecasts
+            for counted in pa.compute.value_counts(rows.column("pattern").combine_chunks()).to_pylist():
+                tally[counted["values"]] = tally.get(counted["values"], 0) + counted["counts"]
+            told += [rows] if rows.num_rows else []
+        return told
 
     def _late_rows(self, behind: pd.DataFrame) -> list[pa.Table]:
         if not len(behind):
@@ -267,8 +328,8 @@ class Bucket:
             names = pa.array(self.tracks, pa.string())
             none = np.zeros(len(self.tracks), dtype=np.int64)
             rows, _ = self._rows(finding, names, none, none)
-            told += rows
             self.alerts.note(rows, None, pd.DataFrame())
+            told += self._counted(rows)
         self.clock = replace(clock, now_us=now)
         alerts = self.alerts.advance(now)
         self.tally.alerts += sum(rows.num_rows for rows in alerts)
@@ -284,7 +345,10 @@ class Bucket:
         idle = self.state.last_time < now - self.rules.rest_after_us
         if idle.any():
             self._lay_down(idle & ~self.line.waits(self.state, self.clock.now_us), now)
-        self.tally.tracks = len(self.tracks)
+        if self.rules.rerun_us:
+            newest = pd.Series(self.state.last_time, index=pd.Index(self.tracks, dtype=object))
+            self.past.move_on(self.line, newest, self.rules.rerun_us, self._found)
+        self.tally.tracks, self.tally.runs = len(self.tracks), self.line.runs(self.state)
         self.tally.waiting = 0 if self.waiting is None else len(self.waiting)
 
     def _lay_down(self, resting: NDArray[np.bool_], now: int) -> None:
@@ -311,6 +375,9 @@ class Bucket:
             {"positive": sorted(self.outcomes.positive)},
             self.outcomes.saved(),
             self.alerts.encoded(),
+            self.past.tracks,
+            encode_states(self.line.joined([self.past.state])) if len(self.past.tracks) else b"",
+            self.past.rows,
         )
 
 

@@ -25,7 +25,7 @@ from patterns.recognition.matches import Matches
 from patterns.recognition.recogniser import Batch, Recogniser
 from patterns.recognition.rows import TIMED_OUT
 from patterns.recognition.tables import NEVER
-from patterns.recognition.track_state import TrackStates
+from patterns.recognition.track_state import NO_RUN, TrackStates
 from patterns.spec import Output
 from pipeline.stream.joining import joined
 from pipeline.stream.ordering import NEVER_SEEN
@@ -129,8 +129,11 @@ class Line:
         whole: LineState = joined(list(states))
         return whole
 
-    def advance(self, seen: Seen, state: LineState, before_us: int) -> tuple[list[Finding], LineState]:
-        """What the events tell, and the state after them; what a clock at `before_us` has told is not told again."""
+    def advance(self, seen: Seen, state: LineState, before_us: NDArray[np.int64]) -> tuple[list[Finding], LineState]:
+        """What the events tell, and the state after them; what a clock has told of a track is not told again.
+
+        `before_us` is up to when it has, for each track.
+        """
         found: list[Finding] = []
         after: list[Any] = []
         plain = Batch(seen.words, seen.times, seen.first_of)
@@ -209,6 +212,17 @@ class Line:
         by_track["event"] = tracks[matches.event].astype(np.int64)
         return Finding(part.patterns, Matches(**by_track), group=self._group_of(part))
 
+    def runs(self, state: LineState) -> int:
+        """How many runs are under way."""
+        count = 0
+        for part, saved in zip(self._parts, state.parts, strict=True):
+            if isinstance(part, Recogniser):
+                count += int((saved.detecting.start_index != NO_RUN).sum())
+                count += sum(int(sets.configurations_at[-1]) for sets in saved.counting)
+            elif isinstance(part, FamilyRecogniser):
+                count += int((saved.states.start_index[: int(saved.rows_at[-1])] != NO_RUN).sum())
+        return count
+
     def waits(self, state: LineState, now_us: int) -> NDArray[np.bool_]:
         """Which tracks have an open episode that a clock will close."""
         waiting = np.zeros(len(state.last_time), dtype=np.bool_)
@@ -233,7 +247,7 @@ def _told(
     patterns: Sequence[CompiledPattern],
     seen: Seen,
     last_time: NDArray[np.int64],
-    before_us: int,
+    before_us: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
     """Which rows `timed_out` the clock has told before: those of a track's first event after a silence it has seen."""
     timed_out: NDArray[np.bool_] = matches.status == TIMED_OUT
@@ -245,7 +259,7 @@ def _told(
     first = matches.event == seen.first_of[track]
     silent_since = last_time[track]
     known = timed_out & first & (gap != NEVER) & (silent_since > NEVER_SEEN)
-    told: NDArray[np.bool_] = known & (np.where(known, silent_since, 0) + np.where(known, gap, 0) < before_us)
+    told: NDArray[np.bool_] = known & (np.where(known, silent_since, 0) + np.where(known, gap, 0) < before_us[track])
     return told
 
 

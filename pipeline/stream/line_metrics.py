@@ -12,11 +12,13 @@ HELP = {
     "forecasts_total": "Forecasts told, by pattern.",
     "alerts_total": "Messages about alerts.",
     "late_total": "Events that came too late to be put in order.",
+    "rerun_total": "Events of the past that were read again, late ones and those after them.",
     "repeated_total": "Second events of a track at one instant.",
     "rejected_total": "Messages that are no positions.",
     "forgotten_total": "Tracks forgotten because they were silent.",
     "control_messages_total": "Control messages, by whether they were accepted.",
     "tracks": "Tracks at hand; those at rest are not counted.",
+    "runs": "Runs under way: patterns that have begun in a track at hand.",
     "waiting_events": "Events that wait to be put in order.",
     "batch": "Number of the last micro-batch.",
     "batch_seconds": "How long the last micro-batch took.",
@@ -27,7 +29,7 @@ HELP = {
     "state_rows": "Rows of the state store.",
     "score": "Rolling scores of forecasts, by pattern and measure.",
 }
-SUMMED = ("events", "late", "repeated", "rejected", "forgotten", "alerts")
+SUMMED = ("events", "late", "rerun", "repeated", "rejected", "forgotten", "alerts")
 
 
 @dataclass(slots=True)
@@ -48,6 +50,7 @@ class Metrics:
                 for name in ("matches", "forecasts"):
                     for pattern, count in some[name].items():
                         self.totals[f"{name}_total", f'pattern="{pattern}"'] += count
+            self.gauges["runs", ""] = sum(some["runs"] for some in stats)
             self.gauges["tracks", ""] = sum(some["tracks"] for some in stats)
             self.gauges["waiting_events", ""] = sum(some["waiting"] for some in stats)
             self.gauges["batch", ""] = batch

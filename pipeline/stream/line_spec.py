@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
 from models.errors import ModelError
 from models.family_forecaster import FamilyForecaster
@@ -59,6 +60,8 @@ class LineSpec:
     forecast: dict[str, str] = field(default_factory=dict)
     """Pattern and model version that the line is started with."""
     emission: Emission = "positive"
+    episodes: Literal["all", "changes"] = "all"
+    """Whether an episode is told of at each of its events, or only when it opens and ends."""
     types: dict[str, AttributeType] = field(default_factory=dict)
     """The attributes that cross, and their types."""
     train: bool = False

@@ -28,6 +28,7 @@ def live_table(metrics: Metrics, running_s: float) -> "Table":
         "lag, messages", f"{gauge('lag_messages'):,.0f}", "alerts", f"{totals.get(('alerts_total', ''), 0):,}"
     )
     table.add_row("tracks at hand", f"{gauge('tracks'):,.0f}", "late", f"{totals.get(('late_total', ''), 0):,}")
+    table.add_row("runs", f"{gauge('runs'):,.0f}", "read again", f"{totals.get(('rerun_total', ''), 0):,}")
     table.add_row(
         "waiting", f"{gauge('waiting_events'):,.0f}", "rejected", f"{totals.get(('rejected_total', ''), 0):,}"
     )

@@ -9,7 +9,7 @@ import logging
 import threading
 import time
 import uuid
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from models.counts import Counts, counts_from_bytes, merge
@@ -21,6 +21,7 @@ from pipeline.stream.alerts import judge_models
 from pipeline.stream.alerts.degraded import Degradation, ModelScore
 from pipeline.stream.alerts.payloads import iso
 from pipeline.stream.findings import COUNTS
+from pipeline.stream.kept_counts import KeptCounts
 from pipeline.stream.line_metrics import Metrics
 from pipeline.stream.line_spec import LineSpec, compiled_like
 from pipeline.stream.replies import Replies
@@ -29,15 +30,20 @@ from pipeline.stream.sinks import Told
 
 logger = logging.getLogger(__name__)
 
+COUNTED = "counts"
+"""The folder beside the checkpoint with the counts that no model has been learned from yet."""
+
 
 @dataclass(slots=True)
 class _Gathered:
     """Counts of one pattern since its model was learned last."""
 
     since: float
-    counts: Counts | None = None
+    kept: KeptCounts | None = None
+    """None where nothing is learned on the way."""
     busy: threading.Thread | None = None
-    parts: list[Counts] = field(default_factory=list)
+    learned_upto: int | None = None
+    """The last micro-batch whose counts the store has, while they are still kept here too."""
 
 
 class Online:
@@ -47,10 +53,15 @@ class Online:
         self._settings, self._spec, self._metrics, self._replies = settings, spec, metrics, replies
         online = settings.stream.online
         self._rolling = {name: Rolling(online.score_window) for name in spec.forecast}
-        self._gathered = {name: _Gathered(time.monotonic()) for name in spec.forecast}
+        self._gathered = {name: _Gathered(time.monotonic(), self._kept(name)) for name in spec.forecast}
         self._published = time.monotonic()
         self._judged: dict[str, Degradation] = {}
         self._serving: dict[str, str] = {}
+
+    def _kept(self, pattern: str) -> KeptCounts | None:
+        if not self._settings.stream.online.train or self._spec.models is None:
+            return None
+        return KeptCounts(self._settings.stream.checkpoint / COUNTED / pattern, stored_events(self._spec, pattern))
 
     def hear(self, told: Told) -> None:
         """Take in one micro-batch."""
@@ -61,9 +72,10 @@ class Online:
             for pattern, turned in reply.get("configuration", {}).get("turned", {}).items():
                 if turned["model_version"]:
                     self._serving[pattern] = turned["model_version"]
-        for kind, pattern, content in told.contents:
-            if kind == COUNTS:
-                self._gathered[pattern].parts.append(counts_from_bytes(content))
+        for pattern, gathered in self._gathered.items():
+            mine = [counts_from_bytes(c) for kind, name, c in told.contents if kind == COUNTS and name == pattern]
+            if mine and gathered.kept is not None:
+                gathered.kept.add(told.batch, mine)
         self._publish()
         for pattern in self._gathered:
             self._learn_if_due(pattern)
@@ -98,22 +110,28 @@ class Online:
 
     def _learn_if_due(self, pattern: str) -> None:
         gathered, online = self._gathered[pattern], self._settings.stream.online
-        if not online.train or not gathered.parts or (gathered.busy and gathered.busy.is_alive()):
+        if gathered.busy is not None and gathered.busy.is_alive():
             return
-        events = sum(part.events for part in gathered.parts)
+        if gathered.learned_upto is not None and gathered.kept is not None:
+            gathered.kept.forget(gathered.learned_upto)
+            gathered.learned_upto = None
+        if gathered.kept is None or not gathered.kept.events:
+            return
         minutes = (time.monotonic() - gathered.since) / 60
-        if events < online.train_every_events and minutes < online.train_every_minutes:
+        if gathered.kept.events < online.train_every_events and minutes < online.train_every_minutes:
             return
-        parts, gathered.parts, gathered.since = gathered.parts, [], time.monotonic()
+        upto, parts = gathered.kept.take(stored_events(self._spec, pattern))
+        gathered.since = time.monotonic()
         gathered.busy = threading.Thread(
-            target=self._learn, args=(pattern, parts), name=f"learn {pattern}", daemon=True
+            target=self._learn, args=(pattern, upto, parts), name=f"learn {pattern}", daemon=True
         )
         gathered.busy.start()
 
-    def _learn(self, pattern: str, parts: list[Counts]) -> None:
+    def _learn(self, pattern: str, upto: int, parts: list[Counts]) -> None:
         """Learn a model from all counts, keep both, and have the line switch to it."""
         try:
             version = learned(self._spec, pattern, parts, self._serving.get(pattern))
+            self._gathered[pattern].learned_upto = upto
             self._switch({"id": f"learned-{uuid.uuid4().hex[:8]}", "pattern": pattern, "model_version": version})
         except (ModelError, OSError):
             logger.exception("no new model of %s was learned; the line goes on with the one it has", pattern)
@@ -133,6 +151,13 @@ class Online:
         for gathered in self._gathered.values():
             if gathered.busy is not None:
                 gathered.busy.join(timeout=30)
+
+
+def stored_events(spec: LineSpec, pattern: str) -> float:
+    """How many events the counts of the store rest on."""
+    assert spec.models is not None, "a line that learns has a store"
+    stored = ModelStore(spec.models).counts(pattern)
+    return 0 if stored is None else stored.events
 
 
 def learned(spec: LineSpec, pattern: str, parts: list[Counts], serving: str | None = None) -> str:

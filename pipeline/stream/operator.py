@@ -16,8 +16,9 @@ from pipeline.stream.control import ControlMessage, Known, Refusal, changed, par
 from pipeline.stream.line_spec import LineSpec
 from pipeline.stream.saved import CHUNK_DDL, SAVED_DDL, Chunk, Saved, chunk_from_row, chunk_to_row, from_row, to_row
 
-EVENT, CONTROL, TICK, TOLD, LATE = 0, 1, 2, 3, 4
-"""What a row of the input is: an event, a control message, the wall clock, something to pass on, a late event."""
+EVENT, CONTROL, TICK, TOLD, LATE, AGAIN = 0, 1, 2, 3, 4, 5
+"""What a row of the input is: an event, a control message, the wall clock, something to pass on, a late event, an event
+of the past as it should have been."""
 PASSED_ON = {TOLD: findings.REJECTED, LATE: findings.LATE}
 
 
@@ -89,7 +90,7 @@ def step(
     late = sum('"reason": "late"' in text for text in passed[1][1])
     bucket.tally.late, bucket.tally.repeated = late, len(passed[1][1]) - late
     now_us = int(arrived["now_us"].max())
-    told += bucket.advance(arrived[kind == EVENT], now_us, flush)
+    told += bucket.advance(arrived[kind == EVENT], now_us, flush, arrived[kind == AGAIN])
     told.append(
         findings.told_rows(
             findings.STATS, [{"bucket": number, **asdict(bucket.tally), "outcomes": bucket.outcomes.tally}]

@@ -5,7 +5,6 @@ Only the forecasts of some tracks are followed (by a hash of the name), which is
 
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -119,7 +118,7 @@ def chosen(
         return forecasts
     positive = forecasts.positive.astype(np.bool_)
     if emission == "positive":
-        return _taken(forecasts, np.flatnonzero(positive))
+        return forecasts.taken(np.flatnonzero(positive))
     slots = np.searchsorted(ordered.first_of, forecasts.event, side="right") - 1
     order = np.lexsort((forecasts.event, forecasts.feature, forecasts.model, slots))
     kinds = np.stack([slots[order], forecasts.model[order], forecasts.feature[order]], axis=1)
@@ -133,8 +132,4 @@ def chosen(
             before[name] = True
         else:
             before.pop(name, None)
-    return _taken(forecasts, np.sort(order[previous != positive[order]]))
-
-
-def _taken(forecasts: Forecasts, rows: NDArray[np.int64]) -> Forecasts:
-    return replace(forecasts, **{name: getattr(forecasts, name)[rows] for name in Forecasts.__dataclass_fields__})
+    return forecasts.taken(np.sort(order[previous != positive[order]]))

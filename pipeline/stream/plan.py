@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -22,6 +23,8 @@ from pipeline.errors import InputError
 from pipeline.settings import StreamSettings
 from pipeline.stages.families import Family
 from pipeline.stream.line_spec import FamilySpec, LineSpec
+
+LOGGER = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,11 @@ def _models(stream: StreamSettings, patterns: Sequence[CompiledPattern]) -> dict
     if missing:
         msg = f"stream.forecast: {missing[0]} has no model in {stream.models}, or is no pattern of this line."
         raise InputError(msg)
-    return {name: store.load(name) for name in (stream.forecast or sorted(there))}
+    wanted = stream.forecast or sorted(there)
+    for name in wanted:
+        if store.has_groups(name):
+            LOGGER.warning("%s: has models by group, which a stream does not ask: that of all tracks serves", name)
+    return {name: store.load(name) for name in wanted}
 
 
 def _spec(
@@ -114,6 +121,7 @@ def _spec(
         stream.models,
         forecast,
         stream.emission,
+        stream.episodes,
         train=stream.online.train and bool(forecast),
         score_share=share,
     )

@@ -72,11 +72,15 @@ def live_line(spark: SparkSession, settings: Settings, policy: Policy, progress:
 
 def bucket_rules(stream: StreamSettings) -> BucketRules:
     """The settings as a bucket keeps time by them."""
+    if stream.rerun_s and stream.same_time == "keep":
+        msg = "stream.rerun_s: late events are put among others by their time. Set stream.same_time to drop."
+        raise InputError(msg)
     return BucketRules(
         out_of_order_us=round(stream.out_of_order_s * 1e6),
         rest_after_us=round(stream.rest_after_s * 1e6),
         forget_after_us=round(stream.forget_after_s * 1e6),
         keep_same_time=stream.same_time == "keep",
+        rerun_us=round(stream.rerun_s * 1e6),
     )
 
 

@@ -14,7 +14,7 @@ from pipeline.stream.codec import decode, encode
 from pipeline.stream.configuration import Configuration, configuration_from
 from pipeline.stream.line import LineState
 
-SAVED_DDL = "about string, tracks binary, waiting binary, pending binary, alerts binary"
+SAVED_DDL = "about string, tracks binary, waiting binary, pending binary, alerts binary, past binary, recent binary"
 CHUNK_DDL = "about string, tracks binary"
 
 
@@ -51,9 +51,13 @@ class Saved:
     """Forecasts whose outcome is not known yet."""
     alerts: bytes = b""
     """What alerts remember, encoded."""
+    past_tracks: NDArray[np.object_] = field(default_factory=lambda: np.empty(0, dtype=object))
+    past: bytes = b""
+    """Where late events are read after all: `LineState` of the tracks before their recent events, encoded."""
+    recent: pd.DataFrame | None = None
 
 
-def to_row(saved: Saved) -> tuple[str, bytes, bytes, bytes, bytes]:
+def to_row(saved: Saved) -> tuple[str, bytes, bytes, bytes, bytes, bytes, bytes]:
     """`saved` as a row of the state store."""
     about = {
         "configuration": saved.configuration.to_text(),
@@ -63,8 +67,11 @@ def to_row(saved: Saved) -> tuple[str, bytes, bytes, bytes, bytes]:
         "chunks": saved.chunks,
         "sweep": saved.sweep,
         "notes": saved.notes,
+        "past": list(saved.past_tracks),
     }
-    return json.dumps(about), saved.states, _frame_bytes(saved.waiting), _frame_bytes(saved.pending), saved.alerts
+    frames = (saved.waiting, saved.pending, saved.recent)
+    waiting, pending, recent = map(_frame_bytes, frames)
+    return json.dumps(about), saved.states, waiting, pending, saved.alerts, saved.past, recent
 
 
 def from_row(row: tuple[Any, ...]) -> Saved:
@@ -82,6 +89,9 @@ def from_row(row: tuple[Any, ...]) -> Saved:
         notes=about["notes"],
         pending=_frame(bytes(row[3])),
         alerts=bytes(row[4]),
+        past_tracks=np.array(about["past"], dtype=object),
+        past=bytes(row[5]),
+        recent=_frame(bytes(row[6])),
     )
 
 

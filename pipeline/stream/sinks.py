@@ -63,7 +63,11 @@ class Sinks:
             value_of().alias("value"),
         )
         out.write.format("kafka").options(
-            **{"kafka.bootstrap.servers": servers, "kafka.compression.type": "gzip"}
+            **{
+                "kafka.bootstrap.servers": servers,
+                "kafka.compression.type": "gzip",  # which every reader knows
+                "kafka.compression.gzip.level": "1",
+            }
         ).save()
 
     def _to_parquet(self, rows: DataFrame, batch: int, told: Told) -> None:

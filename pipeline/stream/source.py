@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Literal
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -29,6 +30,7 @@ def _truth(cell: Column) -> Column:
     return truth(cell.cast("string"))
 
 
+TYPED: dict[str, Literal["double", "boolean"]] = {"double": "double", "long": "double", "boolean": "boolean"}
 READERS = {"double": number, "long": whole, "string": text_of, "boolean": _truth}
 
 
@@ -73,7 +75,8 @@ def with_columns(feed: Feed, stream: StreamSettings, carried: set[str] | None = 
         }
 
     schema = fields if kept is None else ", ".join(f"{name} string" for name in kept)
-    return replace(feed, columns=columns, json_schema=schema)
+    types = {**feed.json_types, **{name: TYPED[kind] for name, kind in further.items() if kind in TYPED}}
+    return replace(feed, columns=columns, json_schema=schema, json_types=types if feed.json_types else {})
 
 
 def _fields(schema: str, carried: set[str]) -> list[str]:

@@ -1,7 +1,6 @@
 """Models of small patterns over letters, and batches to forecast on, for the tests of this folder."""
 
 from collections.abc import Sequence
-from dataclasses import fields
 from random import Random
 from typing import Any
 
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from models.counts import count
 from models.forecasts import Forecasts
+from models.kernels.decisions import Decisions
 from models.model import Model, ModelSettings, build
 from models.suffix_tree import LearnSettings
 from patterns.compiler import CompiledPattern
@@ -48,7 +48,7 @@ def batch_of(words: Sequence[NDArray[np.int64]], times: Sequence[NDArray[np.int6
 
 def rows_of(forecasts: Forecasts, first: int = 0) -> list[tuple[Any, ...]]:
     """The rows as tuples, sorted; events are counted from `first`. NaN is None, so that rows can be compared."""
-    columns = [getattr(forecasts, field.name) for field in fields(Forecasts)]
-    columns[0] = columns[0] + first
+    columns = [forecasts.event + first, forecasts.model, forecasts.index, forecasts.feature]
+    columns += [getattr(forecasts, name) for name in Decisions._fields if name not in ("emitted", "model")]
     rows = zip(*(column.tolist() for column in columns), strict=True)
     return sorted(tuple(None if value != value else value for value in row) for row in rows)  # noqa: PLR0124

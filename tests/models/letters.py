@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from models.counts.counting import counted, stretches_of
-from models.counts.table import Counts
+from models.counts import NO_GROUP, Counts, TrackGroups
+from models.counts.counting import Stretches, counted, stretches_of
 from models.identity import Identity
 from patterns.compiler import CompiledPattern, compile_pattern
 from patterns.errors import Place
@@ -46,7 +46,12 @@ def counts_of_text(text: str, letters: str, max_order: int) -> Counts:
     symbols = np.array([letters.index(letter) for letter in text], dtype=np.int32)
     times = np.arange(len(symbols), dtype=np.int64) * MINUTE
     stretches = stretches_of(symbols, times, np.array([0, len(symbols)]), None)
-    return counted(Identity("text", 1, (), len(letters), letters), stretches, max_order, 1.0)
+    return counted_alone(Identity("text", 1, (), len(letters), letters), stretches, max_order, matches=1)
+
+
+def counted_alone(identity: Identity, stretches: Stretches, max_order: int, matches: int = 0) -> Counts:
+    """The counts of one track."""
+    return counted(identity, stretches, TrackGroups.one(1), max_order, np.array([matches])).of_group(NO_GROUP)
 
 
 def plain_counts(tracks: Sequence[Sequence[int]], depth: int) -> dict[tuple[int, ...], float]:

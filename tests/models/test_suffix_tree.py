@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.counts.counting import counted, stretches_of
+from models.counts.counting import stretches_of
 from models.counts.table import Counts
 from models.errors import ModelSettingError, ModelSizeError
 from models.identity import Identity
 from models.suffix_tree import MOST_SMOOTHED, LearnSettings, SuffixTree, learn
-from tests.models.letters import counts_of_text, plain_counts
+from tests.models.letters import counted_alone, counts_of_text, plain_counts
 
 
 def contexts(tree: SuffixTree) -> set[tuple[int, ...]]:
@@ -86,7 +86,7 @@ def test_contexts_follow_the_definition(seed: int, order: int) -> None:
 
 def counted_track(track: list[int], symbols: int, max_order: int) -> Counts:
     stretches = stretches_of(np.array(track, dtype=np.int32), np.arange(len(track)), np.array([0, len(track)]), None)
-    return counted(Identity("track", 1, (), symbols, ""), stretches, max_order, 0.0)
+    return counted_alone(Identity("track", 1, (), symbols, ""), stretches, max_order)
 
 
 def test_full_order_keeps_every_context_that_was_seen() -> None:

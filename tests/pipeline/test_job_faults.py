@@ -1,9 +1,21 @@
 """A fault far away in a worker becomes one line that names the setting or the file."""
 
+import os
+import signal
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
 import pytest
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 
 from pipeline.errors import InputError, OutputError, PipelineError
 from pipeline.job_faults import explained
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 TRACE = "Job aborted due to stage failure: ... Traceback (most recent call last):\n  File 'x', line 1\n"
 CASES = {
@@ -21,6 +33,12 @@ CASES = {
     ),
     "a heap that is full, on a cluster": (
         "Job aborted: java.lang.OutOfMemoryError: Java heap space",
+        "spark://h:7077",
+        PipelineError,
+        "spark.executor.memory",
+    ),
+    "executors that end with the code for a full heap": (
+        "ExecutorLostFailure (executor 3 exited caused by one of the running tasks) Command exited with code 52",
         "spark://h:7077",
         PipelineError,
         "spark.executor.memory",
@@ -63,3 +81,26 @@ def test_a_fault_is_one_line_with_the_way_out(case: str) -> None:
 
 def test_what_is_not_known_is_not_explained_away() -> None:
     assert explained(RuntimeError("the plan has a fault"), "local[2]") is None
+
+
+def asks_for_a_petabyte(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    np.empty(1 << 50, dtype=np.uint8).fill(1)
+    yield from batches
+
+
+def dies(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    os.kill(os.getpid(), signal.SIGKILL)
+    yield from batches
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("worker", [asks_for_a_petabyte, dies])
+def test_a_worker_that_runs_out_of_memory_or_is_killed_each_time_names_the_setting(
+    spark: "SparkSession", worker: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+) -> None:
+    with pytest.raises((PySparkException, Py4JJavaError)) as caught:
+        spark.range(1).mapInArrow(worker, "id long").collect()
+    told = explained(caught.value, "local[2]")
+    assert type(told) is PipelineError
+    assert "out of memory" in str(told)
+    assert "spark.arrow_batch_rows" in str(told)

@@ -12,7 +12,7 @@ from geo.layers import open_index
 from patterns.conditions import AttributeType
 from patterns.conditions.evaluate import ArrayColumn
 from patterns.conditions.inspection import attributes_of
-from patterns.conditions.packing import packed
+from patterns.conditions.packing import Packer
 from patterns.conditions.syntax import Condition
 from patterns.recognition.families import Near
 from pipeline.arrow_columns import array_columns
@@ -91,26 +91,41 @@ def read_piece(piece: Piece, reading: Reading, left_out: Callable[[str], None]) 
 
 
 def _batches(piece: Piece, reading: Reading) -> Iterator[ReadBatch]:
+    columns, asking = list(reading.columns), _Asking.of(reading)
     with pq.ParquetFile(piece.path) as file:
-        texts = [name for name in reading.columns if pa.types.is_string(file.schema_arrow.field(name).type)]
+        texts = [name for name in columns if pa.types.is_string(file.schema_arrow.field(name).type)]
     with pq.ParquetFile(piece.path, read_dictionary=texts) as file:
-        for batch in file.iter_batches(BATCH_ROWS, list(piece.row_groups), list(reading.columns), use_threads=False):
+        for batch in file.iter_batches(BATCH_ROWS, list(piece.row_groups), columns, use_threads=False):
             if batch.num_rows:
-                yield _read(batch, reading)
+                yield _read(batch, reading, asking)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asking:
+    """What the batches of a piece are asked, made ready once."""
+
+    attributes: tuple[str, ...]
+    plain: Packer
+    layers: tuple[tuple[NearLayer, Packer], ...]
+
+    @classmethod
+    def of(cls, reading: Reading) -> "_Asking":
+        layers = tuple((layer, Packer(layer.conditions)) for layer in reading.layers)
+        return cls(reading.attributes, Packer(reading.conditions), layers)
 
 
 def _first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")[:120]
 
 
-def _read(batch: pa.RecordBatch, reading: Reading) -> ReadBatch:
+def _read(batch: pa.RecordBatch, reading: Reading, asking: _Asking) -> ReadBatch:
     track = _distinct(batch.column(TRACK))
-    columns = array_columns(batch, reading.attributes)
+    columns = array_columns(batch, asking.attributes)
     times = array_columns(batch, [TIME])[TIME].values
     offsets = batch.column(OFFSET).to_numpy() if reading.offsets else None
-    places = _places(batch) if LON in reading.columns else None
-    families = tuple(_family(layer, columns, places, len(times)) for layer in reading.layers if places)
-    words = packed(reading.conditions, columns, len(times))
+    places = _places(batch) if reading.places or reading.layers else None
+    families = tuple(_family(layer, packer, columns, places, len(times)) for layer, packer in asking.layers if places)
+    words = asking.plain.words(columns, len(times))
     codes = track.indices.to_numpy()
     return ReadBatch(track.dictionary, codes, times, offsets, words, families, places if reading.places else None)
 
@@ -127,12 +142,14 @@ def _places(batch: pa.RecordBatch) -> Places:
     return Places(lon, lat)
 
 
-def _family(layer: NearLayer, columns: dict[str, ArrayColumn], places: Places | None, rows: int) -> FamilyRows:
+def _family(
+    layer: NearLayer, packer: Packer, columns: dict[str, ArrayColumn], places: Places | None, rows: int
+) -> FamilyRows:
     assert places is not None, "families read places"
     row, feature, metres = open_index(layer.folder).nearby(places.lon, places.lat, layer.radius_m)
     near = {name: _taken(column, row) for name, column in columns.items()}
-    far_words = packed(layer.conditions, columns | _distances(layer, np.full(rows, np.inf)), rows)
-    near_words = packed(layer.conditions, near | _distances(layer, metres), len(row))
+    far_words = packer.words(columns | _distances(layer, np.full(rows, np.inf)), rows)
+    near_words = packer.words(near | _distances(layer, metres), len(row))
     at = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=rows))]).astype(np.int64)
     return FamilyRows(far_words, Near(at, feature.astype(np.int32), near_words), layer.names)
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-EVENTS_PER_BUCKET = 4_000_000
-"""What a worker can hold in memory at once, several times over."""
+EVENTS_PER_BUCKET = 2_500_000
+"""What a worker can hold at once, several times over, in less than a gigabyte."""
 SMALL = 1_000_000
 """Fewer events are read by one task sooner than they are shuffled."""
 

@@ -29,7 +29,7 @@ FORECAST_COLUMNS = (
     ),
 )
 """What is needed of a forecast; `threshold`, `chain`, `earliest_s`, `latest_s`, `lon` and `lat` may be there."""
-ENDED = ("closed", "timed_out")
+ENDED = ("closed", "timed_out", "retracted")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

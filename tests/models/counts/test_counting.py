@@ -1,6 +1,5 @@
 """Counts of symbols equal those of a plain dictionary, however tracks are cut into partitions and batches."""
 
-from itertools import pairwise
 from random import Random
 
 import numpy as np
@@ -9,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from models.counts import Counts, TrackCounter, count, merge
-from models.counts.counting import counted, stretches_of
+from models.counts import Counts, count, merge
+from models.counts.counting import stretches_of
 from models.errors import ModelSettingError
 from models.identity import Identity
-from tests.models.letters import MINUTE, counts_of_text, joined, lettered, plain_counts, symbols_of
+from tests.models.letters import MINUTE, counted_alone, counts_of_text, joined, lettered, plain_counts, symbols_of
 
 PATTERN = lettered("a ; b", features="c")
 GAPPED = lettered("a ; b", features="c", max_gap_us=30 * MINUTE)
@@ -56,20 +55,25 @@ def test_counts_of_any_partitioning_equal_a_plain_dictionary(seed: int, max_orde
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.integers(0, 5))
-def test_a_track_cut_into_batches_counts_as_if_it_were_whole(seed: int, max_order: int) -> None:
+def test_a_track_that_goes_on_later_counts_as_if_it_were_whole(seed: int, max_order: int) -> None:
     random = Random(seed)
     track = np.array([random.randrange(4) for _ in range(random.randrange(1, 30))], dtype=np.int32)
     times = np.cumsum([random.choice([1, 2, 40]) * MINUTE for _ in track]).astype(np.int64)
-    cuts = sorted({0, len(track), *(random.randrange(len(track)) for _ in range(3))})
-    counter = TrackCounter(GAPPED, max_order)
-    for first, end in pairwise(cuts):
-        counter.add(track[first:end], times[first:end], np.array([0, end - first]), continued=first > 0)
-    whole = count(track, times, np.array([0, len(track)]), GAPPED, max_order)
-    found = counter.counts()
-    assert found.as_dictionary() == whole.as_dictionary()
-    assert (found.matches, found.tracks, found.events) == (whole.matches, whole.tracks, whole.events)
+    cut = random.randrange(len(track) + 1)
+    behind = max(0, cut - max(max_order, 1))
+    first = count(track[:cut], times[:cut], np.array([0, cut]), GAPPED, max_order)
+    rest = np.array([0, len(track) - behind])
+    second = count(track[behind:], times[behind:], rest, GAPPED, max_order, known=np.array([cut - behind]))
+    whole, found = count(track, times, np.array([0, len(track)]), GAPPED, max_order), merge([first, second])
+    assert _without_zeros(found) == whole.as_dictionary()
+    assert (found.tracks, found.events) == (whole.tracks, whole.events)
     assert found.intervals.seconds.tolist() == pytest.approx(whole.intervals.seconds.tolist())
     assert (found.first_us, found.last_us) == (whole.first_us, whole.last_us)
+
+
+def _without_zeros(counts: Counts) -> dict[tuple[int, ...], float]:
+    """History that was counted before is known with a count of none."""
+    return {stretch: times for stretch, times in counts.as_dictionary().items() if times}
 
 
 def test_history_restarts_after_a_gap() -> None:
@@ -94,7 +98,7 @@ def test_an_alphabet_of_any_size_fits_one_integer_per_stretch(symbols: int) -> N
     random = np.random.default_rng(symbols)
     track = random.integers(symbols - 3, symbols, 200).astype(np.int32)
     stretches = stretches_of(track, np.arange(200), np.array([0, 200]), None)
-    held = counted(Identity("wide", 1, (), symbols, ""), stretches, 8, 0.0)
+    held = counted_alone(Identity("wide", 1, (), symbols, ""), stretches, 8)
     assert held.as_dictionary() == plain_counts([track], 9)
     assert all((np.diff(level.codes) > 0).all() for level in held.levels)
 
@@ -118,7 +122,6 @@ def test_a_constant_step_is_known_as_one() -> None:
 def test_no_events_are_counted_as_none() -> None:
     held = counts_of([], 3)
     assert (held.events, held.tracks, held.first_us, held.sampling_step_s()) == (0, 0, None, None)
-    assert TrackCounter(PATTERN).counts().events == 0
 
 
 def test_an_impossible_order_is_refused() -> None:

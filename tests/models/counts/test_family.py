@@ -2,14 +2,27 @@
 
 from itertools import pairwise
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from models.counts import count_family
+from models.counts import Counts, TrackGroups, count_family_groups
 from tests.models.letters import MINUTE, lettered, plain_counts
 
 PATTERN = lettered("a ; b", features="c")
+Arrays = NDArray[Any]
+
+
+def count_family(
+    far: Arrays, times: Arrays, first_of: Arrays, at: Arrays, feature: Arrays, near: Arrays, *rest: Any
+) -> Counts:
+    """The counts where all tracks are in one group."""
+    groups = TrackGroups.one(len(first_of) - 1)
+    return count_family_groups(far, times, first_of, at, feature, near, groups, *rest).together()
+
+
 FAR = 0
 
 

@@ -117,15 +117,6 @@ def test_a_wrong_master_or_conf_is_one_line_without_a_java_trace(arguments: list
 
 
 @pytest.mark.spark
-def test_the_demo_ends_with_one_json_object_and_says_nothing_else_when_quiet(tmp_path: Path) -> None:
-    done = foresail("demo", "--json", "--quiet", "--tracks", "6", "--out", str(tmp_path / "demo"))
-    assert (done.returncode, done.stderr) == (0, "")
-    told = json.loads(done.stdout.splitlines()[-1])
-    assert told["simulated"] is True
-    assert told["matches"] > 0
-
-
-@pytest.mark.spark
 def test_an_interruption_is_quiet_ends_with_code_130_and_leaves_no_java_behind(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [FORESAIL, "demo", "--out", str(tmp_path / "demo")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -14,7 +14,10 @@ def told(*arguments: str) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("command", "options"),
     [
-        ("train", ["--events", "--patterns", "--models", "--add", "--half-life-days", "--from", "--to", "--json"]),
+        (
+            "train",
+            ["--events", "--patterns", "--models", "--add", "--half-life-days", "--per", "--from", "--to", "--json"],
+        ),
         ("forecast", ["--events", "--models", "--out", "--format", "--emit", "--threshold", "--master"]),
         ("evaluate", ["--events", "--folds", "--by", "--orders", "--within", "--conf"]),
     ],
@@ -32,6 +35,10 @@ def test_help_names_every_option(command: str, options: list[str]) -> None:
         (["train", "--events", "e", "--models", "m", "--domain", "fleet", "--half-life-days", "3"], "give --add too"),
         (["evaluate", "--events", "e", "--out", "o", "--domain", "fleet", "--orders", "1;4"], "Write them as 0,1,4"),
         (["forecast", "--events", "e", "--models", "m", "--out", "o", "--threshold", "3"], "--threshold"),
+        (
+            ["train", "--events", "e", "--models", "m", "--domain", "fleet", "--per", "track", "--count-only"],
+            "Leave out --count-only, or --per",
+        ),
     ],
 )
 def test_wrong_usage_ends_with_code_2_and_the_way_out(arguments: list[str], way_out: str) -> None:

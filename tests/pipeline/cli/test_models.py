@@ -4,13 +4,18 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from models.counts import count
+from models.errors import UnknownModelError
+from models.groups import GroupModels
+from models.model import Model, ModelSettings, build
 from models.store import ModelStore
 from pipeline.cli.models import command
 from tests.models.forecasting import model_of
-from tests.models.letters import lettered
+from tests.models.letters import MINUTE, lettered, symbols_of
 
 PATTERN = lettered("a ; b")
 DAY = "20260101T000000Z-20260102T000000Z"
@@ -88,3 +93,32 @@ def test_a_broken_manifest_can_be_repaired(store: ModelStore, tmp_path: Path) ->
     (tmp_path / "manifest.json").write_text("{")
     assert "made anew from the manifest before the last change" in called(store, "repair").output
     assert store.load("lettered").version
+
+
+def test_a_forecast_is_explained_by_its_model_and_chain_state_in_words_and_with_a_curve(store: ModelStore) -> None:
+    model = store.load("lettered")
+    (state,) = [x for x in range(model.chain.states) if model.chain.state[x] and not model.chain.accepting[x]][:1]
+    held = told(store, "explain", model.version, str(state))
+    assert "the last event was a" in held["sentence"]
+    assert held["waiting"] == pytest.approx(model.waiting[state, : model.settings.horizon].tolist(), abs=1e-6)
+    shown = called(store, "explain", model.version, str(state)).output
+    assert 'a: letter == "a"' in shown
+    assert "█" in shown
+    assert "is none of them" in called(store, "explain", model.version, "999999").output
+
+
+def test_the_models_of_groups_are_shown_and_explained(tmp_path: Path) -> None:
+    store, group = ModelStore(tmp_path), build_of_group("ferry")
+    store.add(model_of(PATTERN, ["abxab"]), groups=GroupModels("vessel_type", {"ferry": group}))
+    version = told(store, "show", "lettered")["groups"]["ferry"]
+    assert version.endswith("@ferry")
+    assert "models per vessel_type" in called(store, "show", "lettered").output
+    assert told(store, "explain", version, "0")["model_version"] == version
+    with pytest.raises(UnknownModelError, match="no model lettered-v1-0009-abcdef@tug"):
+        called(store, "explain", "lettered-v1-0009-abcdef@tug", "0")
+
+
+def build_of_group(name: str) -> Model:
+    symbols = symbols_of(PATTERN, "abababxxab")
+    counts = count(symbols, np.arange(len(symbols)) * MINUTE, np.array([0, len(symbols)]), PATTERN, 4)
+    return build(PATTERN, counts, ModelSettings(), name)

@@ -1,17 +1,16 @@
-"""The demonstration runs the whole line, finds what happened in it, and shows all of it on one page."""
+"""The demonstration as a user starts it: the whole line, what happened is found, and one page shows all of it."""
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 
-from pipeline.jobs.demo import FORECAST, DemoResult, run
+from pipeline.jobs.demo import FORECAST
 from tests.pipeline.reports.browser import find_browser, load
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
@@ -19,37 +18,53 @@ LINE = ["simulate", "ingest", "enrich", "recognise", "train", "forecast", "evalu
 
 
 @pytest.fixture(scope="module")
-def result(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> DemoResult:
-    folder = tmp_path_factory.mktemp("demo")
-    return run(spark, folder / "demo", folder / "layers", seed=7, tracks=12)
+def done(tmp_path_factory: pytest.TempPathFactory) -> "subprocess.CompletedProcess[str]":
+    """One run serves all tests: it takes a minute."""
+    folder = tmp_path_factory.mktemp("demo") / "demo"
+    foresail = str(Path(sys.executable).with_name("foresail"))
+    command = [foresail, "demo", "--json", "--quiet", "--tracks", "12", "--out", str(folder)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=500)
 
 
 @pytest.fixture(scope="module")
-def text(result: DemoResult) -> str:
-    return result.report.read_text(encoding="utf-8")
+def told(done: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
+    summary: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return summary
 
 
-def test_the_demonstration_finds_what_happened_and_no_near_miss(result: DemoResult) -> None:
-    scores = {score.pattern: score for score in result.scores}
+@pytest.fixture(scope="module")
+def text(told: dict[str, Any]) -> str:
+    return Path(told["report"]).read_text(encoding="utf-8")
+
+
+def test_it_ends_with_one_json_object_and_says_nothing_else_when_quiet(
+    done: "subprocess.CompletedProcess[str]", told: dict[str, Any]
+) -> None:
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout.splitlines()) == 1
+    assert told["simulated"] is True
+
+
+def test_the_demonstration_finds_what_happened_and_no_near_miss(told: dict[str, Any]) -> None:
+    scores = {score["pattern"]: score for score in told["patterns"]}
     assert set(scores) >= {"trawling", "port_entry", "approaching_port", "anchored"}
-    assert all(score.injected_found == score.injected for score in result.scores)
-    assert sum(score.near_misses_hit for score in result.scores) == 0
-    assert scores["port_entry"].injected > 0
+    assert all(score["injected_found"] == score["injected"] for score in scores.values())
+    assert sum(score["near_misses_hit"] for score in scores.values()) == 0
+    assert scores["port_entry"]["injected"] > 0
 
 
-def test_every_step_of_the_line_is_done_and_told(result: DemoResult, text: str) -> None:
-    assert [step.name for step in result.steps] == LINE
-    assert all(step.said for step in result.steps)
-    told = json.loads(json.dumps(result.summary))
-    assert (told["simulated"], told["report"]) == (True, str(result.report))
-    assert told["matches"] == result.matches > 0
+def test_every_step_of_the_line_is_done_and_told(told: dict[str, Any], text: str) -> None:
+    assert list(told["steps"]) == LINE
+    assert told["matches"] > 0
     assert told["rejected"] > 0, "the raw feed has faults, and ingest finds them"
+    assert all(f">{step.capitalize()}<" in text for step in LINE)
 
 
-def test_forecasts_are_of_the_time_that_no_model_has_seen(result: DemoResult) -> None:
-    assert {row["pattern"] for row in result.trained["patterns"]} == set(FORECAST)
-    assert result.trained["events"] < 0.7 * result.positions
-    assert {row["pattern"] for row in result.evaluation["rows"]} <= set(FORECAST)
+def test_forecasts_are_of_the_time_that_no_model_has_seen(told: dict[str, Any]) -> None:
+    assert {model["pattern"] for model in told["models"]} == set(FORECAST)
+    assert all(model["events"] < 0.7 * told["positions"] for model in told["models"])
+    assert told["forecasts"] > 0
+    assert {row["pattern"] for row in told["evaluation"]} <= set(FORECAST)
 
 
 def test_the_page_has_map_findings_warnings_and_judgement(text: str) -> None:
@@ -59,11 +74,11 @@ def test_the_page_has_map_findings_warnings_and_judgement(text: str) -> None:
     assert "no vessel here is real" in text
 
 
-def test_the_page_opens_in_a_browser_without_complaint(result: DemoResult, text: str, tmp_path: Path) -> None:
+def test_the_page_opens_in_a_browser_without_complaint(told: dict[str, Any], text: str, tmp_path: Path) -> None:
     browser = find_browser()
     if browser is None:
         pytest.skip("no chromium on this machine: the page is only parsed, not shown")
-    loaded = load(browser, result.report, tmp_path / "profile")
+    loaded = load(browser, Path(told["report"]), tmp_path / "profile")
     found = re.search(r'id="map-data">(.*?)</script>', text)
     assert found is not None
     marks = sum(len(group["marks"]) for group in json.loads(found.group(1))["groups"])

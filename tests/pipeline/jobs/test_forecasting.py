@@ -43,7 +43,9 @@ QUICK = ForecastSettings(max_order=3, train_sample_events=1000, boosting_iterati
 DAYS_MS = 1_772_409_600_000
 
 
-def write_events(folder: Path, tracks: int = 8, events: int = 300, step_s: int = 60, seed: int = 4) -> str:
+def write_events(
+    folder: Path, tracks: int = 8, events: int = 300, step_s: int = 60, seed: int = 4, start_ms: int = DAYS_MS
+) -> str:
     random = np.random.default_rng(seed)
     rows: dict[str, list[Any]] = {
         "track": [],
@@ -59,7 +61,7 @@ def write_events(folder: Path, tracks: int = 8, events: int = 300, step_s: int =
         for event in range(events):
             place += way * pace * random.uniform(0.8, 1.2)
             way = 1.0 if place < 1 else -1.0 if place > 12 else way
-            values = (f"v{track}", DAYS_MS + event * step_s * 1000, place, pace * 20, -4.5 + place / 100, 48.0, None)
+            values = (f"v{track}", start_ms + event * step_s * 1000, place, pace * 20, -4.5 + place / 100, 48.0, None)
             for name, value in zip(rows, values, strict=True):
                 rows[name].append(value)
     folder.mkdir(parents=True)
@@ -216,6 +218,29 @@ def test_impossible_wishes_are_refused_in_one_line(spark: "SparkSession", events
         run_train(spark, request(events, tmp_path, order=9), SILENT)
     with pytest.raises(ModelError, match="no model of entry"):
         forecast(spark, events, tmp_path / "none", tmp_path / "out")
+
+
+def test_a_catalog_entry_chooses_full_contexts_and_forecasts_on_matches(
+    spark: "SparkSession", events: str, tmp_path: Path
+) -> None:
+    from models.store import ModelStore
+    from pipeline.jobs.train import run_train
+
+    full = ENTRY.replace("threshold: auto}", "threshold: 0.3, contexts: full, forecast_in_accepting: true}")
+    (row,) = run_train(spark, request(events, tmp_path / "models", full), SILENT)["patterns"]
+    model = ModelStore(tmp_path / "models").load("entry")
+    assert (model.settings.learn.kind, model.settings.forecast_in_accepting) == ("full", True)
+    assert row["threshold"] == 0.3
+    assert forecast(spark, events, tmp_path / "models", tmp_path / "out", full)["forecasts"] == 2400
+
+
+def test_with_a_half_life_earlier_counts_fade(spark: "SparkSession", events: str, tmp_path: Path) -> None:
+    from pipeline.jobs.train import run_train
+
+    later = write_events(tmp_path / "later", start_ms=DAYS_MS + 2 * 86_400_000)
+    run_train(spark, request(events, tmp_path / "models"), SILENT)
+    (row,) = run_train(spark, request(later, tmp_path / "models", add=True, half_life_days=2), SILENT)["patterns"]
+    assert row["events"] == 2400 + 2400 // 2
 
 
 def evaluate(spark: "SparkSession", events: str, out: Path, *texts: str, **others: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pipeline.stages.derive import REMEMBERED
 from pipeline.stages.track_memory import empty_memory
 from pipeline.stream.arranging import Arranging, fitted
 from pipeline.stream.bucket import BucketRules
-from pipeline.stream.operator import CONTROL, EVENT, LATE, TICK
+from pipeline.stream.operator import AGAIN, CONTROL, EVENT, LATE, TICK
 
 
 def positions(seed: int, number: int = 400) -> pd.DataFrame:
@@ -75,6 +75,21 @@ def test_a_late_position_is_passed_on_as_such() -> None:
     (late,) = got[got["kind"] == LATE]["payload"].tolist()
     assert json.loads(late)["reason"] == "late"
     agree(got, rows)
+
+
+def test_late_positions_that_are_taken_after_all_change_those_after_them() -> None:
+    rows, rng = positions(4), np.random.default_rng(4)
+    coming = rows.iloc[np.argsort(np.arange(400) + np.where(rng.random(400) < 0.1, rng.uniform(10, 90, 400), 0))]
+    for minutes in (200, 40):
+        got = run(coming, 23, BucketRules(rerun_us=minutes * 60_000_000))
+        late = [json.loads(text) for text in got[got["kind"] == LATE]["payload"]]
+        assert len(late) > 20
+        assert all(row["rerun"] for row in late)
+        last = got[got["kind"].isin([EVENT, AGAIN])].drop_duplicates(["track", "time"], keep="last")
+        agree(last.assign(kind=EVENT), rows)
+        since = last.sort_values(["track", "time"])["status_since"].tolist()
+        in_time = run(rows, 400, BucketRules()).sort_values(["track", "time"])["status_since"].tolist()
+        assert since == in_time
 
 
 def test_rows_fit_their_schema_even_when_only_the_clock_ticks() -> None:

@@ -8,13 +8,19 @@ from pipeline.stream.live_table import live_table
 
 
 def stats(**values: Any) -> dict[str, Any]:
-    none = dict.fromkeys(("events", "late", "repeated", "rejected", "forgotten", "alerts", "tracks", "waiting"), 0)
-    return {**none, "matches": {}, "forecasts": {}, **values}
+    counted = ("events", "late", "rerun", "repeated", "rejected", "forgotten", "alerts", "tracks", "waiting", "runs")
+    return {**dict.fromkeys(counted, 0), "matches": {}, "forecasts": {}, **values}
 
 
 def filled() -> Metrics:
     metrics = Metrics()
-    metrics.hear_stats(3, [stats(events=10, tracks=4, matches={"stays": 2}), stats(events=5, late=1, tracks=3)])
+    metrics.hear_stats(
+        3,
+        [
+            stats(events=10, tracks=4, runs=3, rejected=2, matches={"stays": 2}, forecasts={"stays": 7}),
+            stats(events=5, late=1, tracks=3),
+        ],
+    )
     metrics.hear_replies([{"accepted": True}, {"accepted": False}])
     metrics.hear_score("stays", {"f1": 0.5})
     metrics.hear_progress(
@@ -42,6 +48,10 @@ def test_the_figures_of_all_buckets_are_served_for_prometheus() -> None:
     assert 'foresail_score{pattern="stays",measure="f1"} 0.5' in text
     assert 'foresail_control_messages_total{accepted="false"} 1' in text
     assert "foresail_lag_messages 5\n" in text
+    assert 'foresail_forecasts_total{pattern="stays"} 7' in text
+    for line in ("late_total 1", "rejected_total 2", "runs 3", "batch_seconds 1.5", "input_rows_per_second 100"):
+        assert f"\nforesail_{line}\n" in text
+    assert "\nforesail_state_bytes 2e+06\n" in text
 
 
 def test_the_live_table_shows_what_a_watcher_asks_for() -> None:

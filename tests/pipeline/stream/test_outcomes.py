@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from models.forecasts import Forecasts
+from models.kernels.decisions import Decisions
 from patterns.recognition.matches import NO_FEATURE, NOT_COUNTED, Matches
 from pipeline.stream.line import Finding
 from pipeline.stream.ordering import Ordered
@@ -17,12 +18,10 @@ PATTERN: Any = SimpleNamespace(name="p")
 
 def forecasts(first: int, positive: list[int]) -> Forecasts:
     n = len(positive)
-    none = np.zeros(n, dtype=np.int32)
-    return Forecasts(
-        event=np.arange(n),
+    none, unknown = np.zeros(n, dtype=np.int32), np.full(n, np.nan, dtype=np.float32)
+    said = Decisions(
+        emitted=np.ones(n, dtype=np.uint8),
         model=none,
-        index=np.arange(first, first + n),
-        feature=none - 1,
         chain=none,
         state=none,
         probability=np.where(positive, 0.8, 0.1),
@@ -30,10 +29,12 @@ def forecasts(first: int, positive: list[int]) -> Forecasts:
         earliest=none,
         latest=none,
         most_likely=none,
-        earliest_s=none.astype(np.float32),
-        latest_s=none.astype(np.float32),
-        most_likely_s=none.astype(np.float32),
+        earliest_s=unknown,
+        latest_s=unknown,
+        most_likely_s=unknown,
     )
+    events = np.arange(n, dtype=np.int32)
+    return Forecasts(events, none - 1, events, said, np.arange(first, first + n))
 
 
 def match_at(*events: tuple[int, int]) -> Finding:

@@ -86,7 +86,7 @@ def spec(tmp_path: Path) -> LineSpec:
     settings = ModelSettings(learn=LearnSettings(order=2), horizon=30, within=5, threshold=0.3)
     version = store.add(build(pattern, counts, settings))
     return LineSpec(
-        str(tmp_path), plain, conditions, (), tmp_path / "models", {"stays": version}, "all", TYPES, score_share=1
+        str(tmp_path), plain, conditions, (), tmp_path / "models", {"stays": version}, "all", types=TYPES, score_share=1
     )
 
 

@@ -1,0 +1,69 @@
+"""What forecasters of plain patterns and of families share: the models they ask, stacked and ready to be looked up."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.errors import ModelError
+from models.kernels.forecast import ALL, CHANGES, POSITIVE
+from models.model import Emission, Model
+from models.numbering import Numbering, shared_conditions
+from models.stack import joined_decisions, stacked
+from patterns.conditions.syntax import Condition
+
+EMISSIONS: dict[Emission, int] = {"all": ALL, "positive": POSITIVE, "changes": CHANGES}
+
+
+class ModelReader:
+    """The models of some patterns, at most one each, and with it those of groups of tracks."""
+
+    def __init__(
+        self,
+        models: Sequence[Model],
+        conditions: Sequence[Condition] | None = None,
+        emission: Emission = "all",
+        groups: Sequence[Sequence[Model]] | None = None,
+    ) -> None:
+        check_models(models, emission)
+        self.models = tuple(models)
+        self.conditions = tuple(conditions) if conditions is not None else shared_conditions(self.models)
+        self.emission = emission
+        self.history_at = np.cumsum([0, *(model.header.max_order for model in self.models)]).astype(np.int64)
+        members = [(model, *own) for model, own in zip(models, groups or [()] * len(models), strict=True)]
+        self.told_by = tuple(member for own in members for member in own)
+        """The models that forecasts name by number: each of `models`, followed by those of its groups."""
+        numbers = np.cumsum([0, *(len(own) for own in members)])
+        self.stacks = tuple(stacked(own, int(number)) for own, number in zip(members, numbers, strict=False))
+        self.decisions = joined_decisions([stack.decisions for stack in self.stacks])
+        self.decisions_at = np.cumsum([0, *(len(stack.start) for stack in self.stacks)]).astype(np.int64)
+        """Where the decisions of each stack begin among all, and the end."""
+        self._numbering = Numbering(self.models, self.conditions)
+
+    @property
+    def words(self) -> int:
+        """How many 64-bit words hold the conditions of one event."""
+        return self._numbering.words
+
+    def starts(self, tracks: int, members: NDArray[np.int64] | None) -> NDArray[np.int32]:
+        """Per track and model the chain state to begin in; `members` says which of a pattern's models serves it."""
+        if members is None:
+            return np.zeros((tracks, len(self.models)), dtype=np.int32)
+        columns = [stack.begins[members[:, m]] for m, stack in enumerate(self.stacks)]
+        return np.stack(columns, axis=1) if columns else np.zeros((tracks, 0), dtype=np.int32)
+
+    def check_no_groups(self) -> None:
+        """Tracks are handed from one set of models to another only where one model serves all of them."""
+        assert len(self.told_by) == len(self.models), "tracks of groups are not adopted"
+
+
+def check_models(models: Sequence[Model], emission: Emission) -> None:
+    """Refuse what a forecaster cannot run."""
+    names = [model.pattern for model in models]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        msg = f"{twice[0]}: two models for one pattern. Give one of them."
+        raise ModelError(msg)
+    if emission not in EMISSIONS:
+        msg = f"emission is '{emission}'. Choose one of {', '.join(EMISSIONS)}."
+        raise ModelError(msg)
