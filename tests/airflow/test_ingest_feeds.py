@@ -13,7 +13,7 @@ from pipeline.local_airflow import split_by_hour
 if TYPE_CHECKING:
     from tests.airflow.conftest import Ended, Runs
 
-pytestmark = [pytest.mark.airflow, pytest.mark.spark, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.airflow, pytest.mark.spark, pytest.mark.soak, pytest.mark.timeout(1800)]
 
 
 @pytest.fixture(scope="module")

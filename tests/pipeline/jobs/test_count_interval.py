@@ -19,7 +19,7 @@ from tests.pipeline.jobs.test_forecasting import ENTRY, request, write_events
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.soak]
 TRAINING = TrainingSettings(held_out_share=0.5)
 
 
