@@ -137,4 +137,5 @@ def chosen(
 
 
 def _taken(forecasts: Forecasts, rows: NDArray[np.int64]) -> Forecasts:
-    return replace(forecasts, **{name: getattr(forecasts, name)[rows] for name in Forecasts.__dataclass_fields__})
+    columns = {name: getattr(forecasts, name)[rows] for name in ("event", "index", "feature", "said")}
+    return replace(forecasts, **columns)
