@@ -22,6 +22,8 @@ NOISE = re.compile(
     r"|Using Spark's default log4j profile"
     r"|Setting default log level to"
     r"|To adjust logging level use"
+    r"|(Starting )?Streaming TransformWithStateInPandas Python worker"
+    r"|\s*$"
     r"|WARNING: (An illegal|A terminally deprecated|A restricted|Please consider|Use --enable-native-access)"
 )
 TELLING = re.compile(

@@ -26,7 +26,9 @@ def test_noise_is_dropped_and_warnings_are_kept() -> None:
     out = io.StringIO()
     lines = JavaLines(out)
     lines.pass_on()
-    spoken(lines, "WARNING: Using incubator modules: jdk.incubator.vector", "spark: WARN Disk: nearly full")
+    noise = ("WARNING: Using incubator modules: jdk.incubator.vector", "")
+    worker = "Streaming TransformWithStateInPandas Python worker received parameters"
+    spoken(lines, *noise, worker, "spark: WARN Disk: nearly full")
     assert out.getvalue() == "spark: WARN Disk: nearly full\n"
 
 

@@ -141,6 +141,18 @@ def test_threshold_kind_and_horizon_take_hold_at_once_and_survive(spec: LineSpec
     assert line.saved.configuration.for_pattern("stays").threshold == 0.01
 
 
+def test_only_changes_of_forecasts_are_told_while_all_are_scored(spec: LineSpec) -> None:
+    rows, line = events(3), lines.Running(replace(spec, name="changes", emission="changes"))
+    for part in range(0, 1200, 300):
+        line.read(rows.iloc[part : part + 300])
+    told: dict[str, list[bool]] = {}
+    for row in sorted(line.rows("forecast"), key=lambda row: row["index"]):
+        told.setdefault(row["track"], []).append(row["positive"])
+    assert told
+    for answers in told.values():
+        assert answers == [n % 2 == 0 for n in range(len(answers))]
+
+
 def test_a_model_that_is_not_in_the_store_is_refused_and_the_old_one_serves_on(spec: LineSpec) -> None:
     line = lines.Running(spec)
     line.read(events(4), control=['{"id": "1", "pattern": "stays", "model_version": "stays-v1-0077-abcdef"}'])
