@@ -65,9 +65,11 @@ def ids(out: Path) -> list[str]:
 
 def listened(folder: Path) -> set[str]:
     """The kinds of events that Spark's event log tells of, read as the JSON lines that it is."""
-    (log,) = [file for file in folder.rglob("*") if file.is_file() and "appstatus" not in file.name]
-    with pa.input_stream(log, compression="zstd" if log.suffix == ".zstd" else None) as lines:
-        return {json.loads(line)["Event"] for line in lines.read().decode().splitlines()}
+    kinds: set[str] = set()
+    for log in folder.rglob("events_*"):
+        with pa.input_stream(str(log), compression="zstd" if log.suffix == ".zstd" else None) as lines:
+            kinds |= {json.loads(line)["Event"] for line in lines.read().decode().splitlines()}
+    return kinds
 
 
 def test_a_python_worker_and_an_executor_killed_on_a_local_cluster_change_nothing(
