@@ -20,6 +20,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +69,8 @@ class Case:
     cores: int = 2
     longest: float = 0
     """The part of all events that one track has; 0 where tracks are as they come."""
-    cut: bool = True
-    """Whether long tracks are cut into slices."""
+    cut: bool = False
+    """Whether long tracks are cut into slices, however short they are."""
     episodes: str = "all"
 
 
@@ -93,7 +94,7 @@ def processes(part: str, millions: float) -> list[list[Case]]:
             return _alone([replace(c, millions=m) for c in kinds for m in (millions / 2, 2 * millions)])
         case "skew":
             half, most = (replace(partition, longest=share) for share in (0.5, 0.9))
-            return _alone([noops[1], partition, half, most, replace(most, cut=False)])
+            return _alone([noops[1], partition, half, most, replace(half, cut=True), replace(most, cut=True)])
         case "maritime" | "fleet":
             return [_table_of(replace(base, domain=part, cores=n)) for n in (1, 2)]
     msg = f"unknown part {part}"
@@ -127,7 +128,7 @@ def _measured(spark: Any, case: Case, timed: int) -> dict[str, Any]:
     folder = found.by_track if case.order == "by-track" else found.by_time
     request = _request(case, folder, Path(tempfile.mkdtemp(prefix="foresail-bench-")))
     runs: list[dict[str, Any]] = []
-    with nothing_cut() if not case.cut else nullcontext():
+    with long_tracks_cut() if case.cut else nullcontext():
         for _ in range(1 + timed):
             began, used, told = time.perf_counter(), cpu_seconds(), dict[str, Any]()
             if case.scheme == "noop":
@@ -149,10 +150,10 @@ def data_of(spark: Any, case: Case) -> Data:
 
 
 @contextmanager
-def nothing_cut() -> Iterator[None]:
-    """For comparison: as if no track were long."""
+def long_tracks_cut() -> Iterator[None]:
+    """For comparison: as if cutting a track were worth its while from half a million events on."""
     found = facts.long_tracks
-    facts.long_tracks = lambda *_: {}
+    facts.long_tracks = partial(found, least=500_000)
     try:
         yield
     finally:

@@ -47,14 +47,14 @@ def looked_for(row: Row) -> str:
     """What the job looked for, in a word or two."""
     if row["ports"]:
         return f"{row['ports']} {'port' if row['ports'] == 1 else 'ports'}"
-    return f"{row['patterns']}{', changes only' if row['episodes'] == 'changes' else ''}"
+    return f"{row['patterns']}{' (changes)' if row['episodes'] == 'changes' else ''}"
 
 
 def order_of(row: Row) -> str:
     """How the events lie, and whether one track has most of them."""
     if not row["longest"]:
         return str(row["order"])
-    return f"{row['order']}, one track has {row['longest']:.0%}{'' if row['cut'] else ', not cut'}"
+    return f"{row['order']}, one track has {row['longest']:.0%}, {'cut' if row['cut'] else 'whole'}"
 
 
 def noop_of(row: Row, rows: Sequence[Row]) -> Row | None:
