@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
 from airflow.sdk import DAG, CronDataIntervalTimetable, Param
-from foresail_command import DEFAULTS, MODELS, PATTERNS, TAGS, TO, TRAINING, foresail, interval_of
+from foresail_command import DEFAULTS, MODELS, PATTERNS, TAGS, TO, TRAINING, foresail, interval_of, moment_of
 
 with DAG(
     "evaluate_live",
@@ -14,7 +14,7 @@ with DAG(
     max_active_runs=1,
     default_args=DEFAULTS,
     tags=[*TAGS, "models"],
-    user_defined_macros={"interval": interval_of},
+    user_defined_macros={"interval": interval_of, "moment": moment_of},
     render_template_as_native_obj=True,  # what is handed on keeps its type: a budget is a number, patterns are a list
     params={
         **TRAINING,
@@ -38,7 +38,8 @@ is run with a wider search, for the same day and with the same parameters; other
         task_id="retrain",
         trigger_dag_id="train_models",
         conf={name: f"{{{{ params.{name} }}}}" for name in TRAINING},
-        logical_date="{{ interval(dag_run)[1] }}+00:00",
+        # its own hour, not midnight: that is the date of a run on schedule, and there is one run for each date
+        logical_date="{{ moment(dag_run).isoformat() }}",
         reset_dag_run=True,
         doc_md="A run of train_models with a wider search.",
     )

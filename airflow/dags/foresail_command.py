@@ -77,9 +77,15 @@ def interval_of(
     extras = [update.extra for some in (updates or {}).values() for update in some]
     told = [datetime.fromisoformat(extra[key]) for extra in extras for key in ("from", "to") if key in extra]
     if not told:
-        end = begin_of(dag_run.logical_date or dag_run.run_after, unit)
+        end = begin_of(moment_of(dag_run), unit)
         return text(end - unit), text(end)
     return text(begin_of(min(told), unit)), text(begin_of(max(told) - timedelta.resolution, unit) + unit)
+
+
+def moment_of(dag_run: Any) -> datetime:
+    """When a run looks back: at the end of its data interval if it is on schedule, else at its date."""
+    on_schedule = dag_run.run_type in ON_SCHEDULE
+    return dag_run.data_interval_end if on_schedule else dag_run.logical_date or dag_run.run_after
 
 
 def begin_of(moment: datetime, unit: timedelta) -> datetime:

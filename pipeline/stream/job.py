@@ -17,6 +17,7 @@ from pipeline.kafka.topics import create_topics, is_reachable
 from pipeline.progress import Progress
 from pipeline.settings import Settings
 from pipeline.stages.policy import Policy
+from pipeline.stream.closing import Door
 from pipeline.stream.configuration import Configuration
 from pipeline.stream.line_metrics import Metrics, serve
 from pipeline.stream.line_spec import LineSpec, line_for
@@ -44,7 +45,7 @@ class Stream:
         self.metrics = Metrics()
         self._replies = Replies(settings)
         self.query: StreamingQuery | None = None
-        self._between = threading.Lock()
+        self._door = Door()
         self._stopping = threading.Event()
         with progress.step("compiling the line"):
             self.line: LiveLine = live_line(spark, settings, policy, progress)
@@ -85,12 +86,7 @@ class Stream:
     def _start(self, once: bool) -> "StreamingQuery":
         stream = self._settings.stream
         sinks = Sinks(self._settings, self._hear)
-
-        def write(rows: Any, batch: int) -> None:
-            with self._between:
-                sinks(rows, batch)
-
-        writer = self.line.findings.writeStream.foreachBatch(write).queryName("foresail")
+        writer = self.line.findings.writeStream.foreachBatch(self._door.passing(sinks)).queryName("foresail")
         writer = writer.option("checkpointLocation", str(stream.checkpoint / QUERY))
         if once:
             writer = writer.trigger(availableNow=True)
@@ -129,8 +125,7 @@ class Stream:
                     self.metrics.hear_progress(json.loads(query.lastProgress.json))
                 show(time.monotonic() - began)
         if query.isActive:
-            with self._between:  # Spark interrupts whatever it finds: let it find nothing
-                query.stop()
+            self._door.close(query, self._spark)
             return None
         return query.exception()
 

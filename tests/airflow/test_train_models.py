@@ -124,7 +124,7 @@ def test_a_degraded_champion_is_learned_anew_with_a_wider_search(week: "Ended", 
     assert (calm["state"], calm["started"]) == ("success", [])
     assert strict["tasks"] == {"live[-1]": "success", "retrain[-1]": "success"}
     (started,) = strict["started"]
-    assert started["logical_date"].startswith("2026-03-04 00:00"), "the day that was judged is trained again"
+    assert started["logical_date"].startswith("2026-03-04 02:30"), "the day that was judged is trained again"
     assert (started["conf"]["budget"], started["conf"]["patterns"], started["conf"]["layers"]) == (40, [GOOD], None)
     assert (started["conf"]["events"], started["conf"]["models"]) == (str(feed), str(place))
 
