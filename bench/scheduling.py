@@ -21,9 +21,9 @@ PATTERNS = ("route", "moving_with_zero_speed")
 MARGIN = 0.01
 
 
-def foresail(*words: str, wrapper: tuple[str, ...] = ()) -> dict[str, Any]:
+def foresail(*words: str) -> dict[str, Any]:
     """The JSON that a command ends with."""
-    done = subprocess.run([*wrapper, FORESAIL, *words, "--json"], capture_output=True, text=True, check=False)
+    done = subprocess.run([FORESAIL, *words, "--json"], capture_output=True, text=True, check=False)
     if done.returncode:
         msg = f"{' '.join(words)}: {done.stderr.strip()}"
         raise SystemExit(msg)
@@ -34,11 +34,11 @@ def moment(day: int) -> str:
     return (BEGIN + timedelta(days=day)).strftime("%Y-%m-%dT%H:%M:%S")
 
 
-def count_days(days: int, events: Path, models: Path, wrapper: tuple[str, ...]) -> None:
+def count_days(days: int, events: Path, models: Path) -> None:
     named = [word for name in PATTERNS for word in ("--patterns", name)]
     times = ("--from", moment(0), "--to", moment(days), "--each-day")
     words = ("--count-only", "--events", str(events), *named, "--models", str(models), *times, "-q")
-    foresail("train", *words, wrapper=wrapper)
+    foresail("train", *words)
 
 
 def train_day(day: int, models: Path) -> list[dict[str, Any]]:
@@ -80,14 +80,12 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=7)
     parser.add_argument("--work", type=Path, default=Path("/tmp/foresail-week"))
     parser.add_argument("--out", type=Path, default=Path("bench/results"))
-    parser.add_argument("--wrapper", default="", help="a command that every Spark job is run by")
     asked = parser.parse_args()
     events, models = asked.work / "fleet", asked.work / "models"
-    wrapper = tuple(asked.wrapper.split())
     if not events.exists():
         size = ("--tracks", str(asked.tracks), "--days", str(asked.days))
-        foresail("simulate", "--domain", "fleet", *size, "--seed", "5", "--out", str(events), "-q", wrapper=wrapper)
-    count_days(asked.days, events, models, wrapper)
+        foresail("simulate", "--domain", "fleet", *size, "--seed", "5", "--out", str(events), "-q")
+    count_days(asked.days, events, models)
     rows = [row for day in range(asked.days) for row in train_day(day, models)]
     asked.out.mkdir(parents=True, exist_ok=True)
     (asked.out / "scheduling.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
