@@ -54,7 +54,9 @@ def throughput(events: int) -> dict[str, Any]:
         return {
             "events": line.stream.metrics.totals["events_total", ""],
             "producer_events_per_second": round(events / filled_s),
-            "events_per_second": round(rate_of(full[2:])),
+            "events_per_second": round(rate_of(full[len(full) // 2 :])),
+            "events_per_second_while_java_compiles": round(rate_of(full[1 : len(full) // 2])),
+            "first_batch_s": full[0][2],
             "seconds_from_start_to_drained": round(drained_s, 1),
             "batches": full,
             "warm_up_s": round(line.warm_up_s, 1),

@@ -97,6 +97,9 @@ def configuration(settings: Settings, jars: list[Path], short_work: bool = False
         "spark.sql.session.timeZone": "UTC",
         # Spark's default for timestamps in Parquet is the old INT96, which has no statistics to skip row groups by.
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+        # Every query of a stream has a session of its own; isolated, it would start Python workers of its own too.
+        "spark.sql.artifact.isolation.enabled": "false",
+        "spark.python.daemon.module": "pipeline.worker_daemon",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(settings.spark.arrow_batch_rows),
         "spark.ui.enabled": str(settings.spark.ui).lower(),

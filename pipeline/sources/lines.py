@@ -41,10 +41,14 @@ def read_lines_in_order(spark: SparkSession, files: list[SourceFile], tolerant: 
 
 
 def stream_lines(spark: SparkSession, directory: str) -> DataFrame:
-    """The lines of files that arrive in `directory`; a stream does not number them, so `line` is null."""
+    """The lines of files that arrive in `directory`, and when their file `arrived`, in microseconds.
+
+    A stream does not number lines, so `line` is null.
+    """
     text = spark.readStream.text(directory)
-    places = text.select("value", F.col("_metadata.file_path").alias("file"))
-    return _as_lines(places.withColumn("line", F.lit(None)))
+    arrived = F.unix_micros("_metadata.file_modification_time").alias("arrived")
+    places = text.select("value", F.col("_metadata.file_path").alias("file"), arrived)
+    return _as_lines(places.withColumn("line", F.lit(None)), further=("arrived",))
 
 
 def read_documents(spark: SparkSession, files: list[SourceFile], tolerant: bool = False) -> DataFrame:
@@ -76,7 +80,7 @@ def _first_lines(text: DataFrame) -> list[tuple[str, int, int, int]]:
     return numbered
 
 
-def _as_lines(text: DataFrame, name: Column | None = None) -> DataFrame:
+def _as_lines(text: DataFrame, name: Column | None = None, further: tuple[str, ...] = ()) -> DataFrame:
     valid = F.is_valid_utf8("value")
     readable = F.when(valid, F.col("value")).otherwise(F.decode(F.col("value").cast("binary"), "ISO-8859-1"))
     return text.select(
@@ -84,6 +88,7 @@ def _as_lines(text: DataFrame, name: Column | None = None) -> DataFrame:
         (plain_name(F.col("file")) if name is None else name).alias("source"),
         F.col("line").cast("long").alias("line"),
         (~valid).alias("recoded"),
+        *further,
     )
 
 

@@ -6,6 +6,7 @@ Everything that is no event passes through untouched.
 
 import json
 from collections.abc import Iterator
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from pipeline.stages.derive_stream import with_previous_schema
 from pipeline.stages.track_memory import decode_memory, empty_memory, encode_memory, meet
 from pipeline.stream.bucket import BucketRules
 from pipeline.stream.control import ControlMessage, parse_control
-from pipeline.stream.operator import AGAIN, CONTROL, EVENT, LATE
+from pipeline.stream.operator import AGAIN, CONTROL, EVENT, LATE, last_tick_us
 from pipeline.stream.ordering import due
 from pipeline.stream.recent_positions import RecentPositions
 from pipeline.stream.resting import CHUNKS, chunk_of
@@ -97,8 +98,7 @@ class Arranging:
         """The rows that are due, beside what came before them; late ones marked; all others as they are."""
         kind = arrived["kind"].to_numpy()
         events, others = arrived[kind == EVENT], arrived[kind != EVENT]
-        now_us = int(arrived["now_us"].max())
-        until = self._until(events, now_us, _flushes(arrived[kind == CONTROL]["payload"].tolist()))
+        until = self._until(events, last_tick_us(arrived), _flushes(arrived[kind == CONTROL]["payload"].tolist()))
         rows, waiting = due(events.assign(time_us=_micros(events["time"])), self._waiting, until)
         self._waiting = waiting
         parts = [others]
@@ -124,12 +124,10 @@ class Arranging:
         parts.append(_marked(met.positions, rows[taken]))
         return parts
 
-    def _until(self, events: pd.DataFrame, now_us: int, flush: bool) -> int:
-        if len(events):
-            newest = max(self._clock.newest_us, int(_micros(events["time"]).max()))
-            self._clock = BucketClock(0, newest, now_us)
-        silent_us = max(0, now_us - self._clock.heard_us) if self._clock.heard_us else 0
-        self._reached = self._clock.newest_us + silent_us
+    def _until(self, events: pd.DataFrame, tick_us: int, flush: bool) -> int:
+        newest = int(_micros(events["time"]).max()) if len(events) else None
+        self._clock = self._clock.hearing(newest, tick_us)
+        self._reached = self._clock.reached_us
         return int(np.iinfo(np.int64).max) if flush else self._reached - self._rules.out_of_order_us
 
     def _fetch(self, tracks: Any) -> None:
@@ -166,8 +164,7 @@ class Arranging:
 
     def row(self) -> tuple[str, bytes, bytes, bytes, bytes]:
         """What to keep until the next micro-batch."""
-        clock = [self._clock.now_us, self._clock.newest_us, self._clock.heard_us]
-        about = {"clock": clock, "chunks": sorted(self._known), "sweep": self._sweep}
+        about = {"clock": astuple(self._clock), "chunks": sorted(self._known), "sweep": self._sweep}
         waiting = encode_memory(self._waiting) if self._waiting is not None and len(self._waiting) else b""
         return json.dumps(about), encode_memory(self._memory), waiting, *self._recent.encoded()
 

@@ -106,14 +106,14 @@ class Bucket:
         self.alerts.use(self.line)
 
     def advance(
-        self, arrived: pd.DataFrame, now_us: int, flush: bool = False, again: pd.DataFrame | None = None
+        self, arrived: pd.DataFrame, tick_us: int, flush: bool = False, again: pd.DataFrame | None = None
     ) -> list[pa.Table]:
-        """Read what has arrived at processing time `now_us`; the rows to be told. `flush` waits for nothing more.
+        """Read what has arrived by the last tick, if there is any; the rows to be told. `flush` waits for nothing more.
 
         `again` are events of the past as they should have been: late ones, and those that are different for them.
         """
-        clock = self._tick(arrived, now_us)
-        reached = self._reached(clock, now_us)
+        clock = self.clock.hearing(int(arrived["time_us"].max()) if len(arrived) else None, tick_us)
+        reached = clock.reached_us
         watermark = reached if flush else reached - self.rules.out_of_order_us
         until = np.iinfo(np.int64).max if flush else watermark
         rows, self.waiting = due(arrived, self.waiting, until)
@@ -127,16 +127,6 @@ class Bucket:
         told += self._expire(clock, watermark, touched)
         self._settle(reached)
         return told
-
-    def _tick(self, arrived: pd.DataFrame, now_us: int) -> BucketClock:
-        if not len(arrived):
-            return self.clock
-        return BucketClock(self.clock.now_us, max(self.clock.newest_us, int(arrived["time_us"].max())), now_us)
-
-    def _reached(self, clock: BucketClock, now_us: int) -> int:
-        """How far event time has come: to the newest event, and with the wall clock while nothing comes."""
-        silent_us = max(0, now_us - clock.heard_us) if clock.heard_us else 0
-        return clock.newest_us + silent_us
 
     def _places(self, tracks: NDArray[np.object_]) -> NDArray[np.int64]:
         """Where these tracks are among those at hand, resting ones fetched; -1 for new ones."""
@@ -308,7 +298,7 @@ class Bucket:
         late = int((behind["reason"] == "late").sum())
         self.tally.late += late
         self.tally.repeated += len(behind) - late
-        inner = {"bucket", "kind", "payload", "now_us"}
+        inner = {"bucket", "kind", "payload"}
         words = ("word_", "family_", "near_")
         shown = behind.drop(columns=[c for c in behind.columns if c in inner or c.startswith(words)])
         time = pd.to_datetime(shown["time_us"], unit="us", utc=True)

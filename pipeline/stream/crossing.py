@@ -54,37 +54,35 @@ def crossing(
         words.append(_near_text(family, near, events, shelf).alias(f"near_{n}"))
     shown = [F.col(name) for name in dict.fromkeys(("lon", "lat", *attributes)) if name in events.columns]
     time = F.unix_micros("time").alias("time_us")
-    keys = [F.col(name) for name in ("bucket", "kind", "track", "offset", "arrived_us", "payload", "now_us")]
+    keys = [F.col(name) for name in ("bucket", "kind", "track", "offset", "arrived_us", "payload")]
     rows: DataFrame = events.select(*keys, time, *words, *shown)
     return rows
 
 
 def beside(rows: DataFrame, control: DataFrame | None, labels: Sequence[int]) -> DataFrame:
-    """`rows` with every control message and every tick of the clock, once for each bucket."""
+    """`rows` with every control message and every tick of the clock, once for each bucket.
+
+    The clock is a source of its own, not Spark's current time: that is another constant in every micro-batch, and for
+    another constant Spark writes, and Java compiles, the code of all expressions anew.
+    """
     out = rows
     if control is not None:
         out = out.unionByName(_for_all(control, CONTROL, labels), allowMissingColumns=True)
     ticks = rows.sparkSession.readStream.format("rate").option("rowsPerSecond", 1).option("numPartitions", 1).load()
-    told = ticks.select(F.lit(None).cast("string").alias("payload"), F.lit(0).cast("long").alias("offset"))
-    return out.unionByName(_for_all(told, TICK, labels), allowMissingColumns=True)
+    told = ticks.select(F.lit(None).cast("string").alias("payload"), F.lit(0).cast("long").alias("offset"), "timestamp")
+    return out.unionByName(_for_all(told, TICK, labels, F.unix_micros("timestamp")), allowMissingColumns=True)
 
 
-def _for_all(told: DataFrame, kind: int, labels: Sequence[int]) -> DataFrame:
+def _for_all(told: DataFrame, kind: int, labels: Sequence[int], arrived_us: Column | None = None) -> DataFrame:
     return told.select(
         F.explode(F.array(*map(F.lit, labels))).alias("bucket"),
         F.lit(kind).alias("kind"),
         F.lit("").alias("track"),
         F.timestamp_micros(F.lit(0).cast("long")).alias("time"),
         "offset",
-        F.lit(0).cast("long").alias("arrived_us"),
+        (F.lit(0).cast("long") if arrived_us is None else arrived_us).alias("arrived_us"),
         "payload",
-        now_us().alias("now_us"),
     )
-
-
-def now_us() -> Column:
-    """The time at which the micro-batch began: the same when it is repeated."""
-    return F.unix_micros(F.current_timestamp())
 
 
 def _named(name: str, words: Sequence[Column]) -> list[Column]:

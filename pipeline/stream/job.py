@@ -47,6 +47,8 @@ class Stream:
         self.query: StreamingQuery | None = None
         self._door = Door()
         self._stopping = threading.Event()
+        # which Python workers Spark starts depends on it, and the stateful step does not know it: one kind for all
+        spark.conf.set("spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled", "false")
         with progress.step("compiling the line"):
             self.line: LiveLine = live_line(spark, settings, policy, progress)
         self._online = Online(settings, self.line.compiled.spec, self.metrics, self._replies)

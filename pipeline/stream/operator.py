@@ -89,14 +89,19 @@ def step(
     bucket.tally.rejected = len(passed[0][1])
     late = sum('"reason": "late"' in text for text in passed[1][1])
     bucket.tally.late, bucket.tally.repeated = late, len(passed[1][1]) - late
-    now_us = int(arrived["now_us"].max())
-    told += bucket.advance(arrived[kind == EVENT], now_us, flush, arrived[kind == AGAIN])
+    told += bucket.advance(arrived[kind == EVENT], last_tick_us(arrived), flush, arrived[kind == AGAIN])
     told.append(
         findings.told_rows(
             findings.STATS, [{"bucket": number, **asdict(bucket.tally), "outcomes": bucket.outcomes.tally}]
         )
     )
     return bucket, told
+
+
+def last_tick_us(rows: pd.DataFrame) -> int:
+    """The wall clock as the ticks among `rows` tell it; 0 without any."""
+    ticks = rows.loc[(rows["kind"] == TICK).to_numpy(), "arrived_us"]
+    return int(ticks.max()) if len(ticks) else 0
 
 
 def _obey(bucket: Bucket, spec: LineSpec, texts: list[str]) -> tuple[list[pa.Table], bool]:

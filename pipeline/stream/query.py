@@ -20,7 +20,7 @@ from pipeline.stages.policy import Policy
 from pipeline.stream.arranging import arranged
 from pipeline.stream.bucket import BucketRules
 from pipeline.stream.bucket_alerts import Alerting
-from pipeline.stream.crossing import beside, bucket_labels, bucket_of, crossing, now_us
+from pipeline.stream.crossing import beside, bucket_labels, bucket_of, crossing
 from pipeline.stream.findings import FINDING_DDL
 from pipeline.stream.operator import EVENT, TOLD, BucketProcessor
 from pipeline.stream.plan import Compiled, compile_line
@@ -110,7 +110,6 @@ def _as_rows(judged: DataFrame, labels: list[int], carried: set[str] | None) -> 
         F.coalesce("line", F.lit(0)).cast("long").alias("offset"),
         F.col("arrived").alias("arrived_us"),
         F.when(bad, F.to_json(raw)).alias("payload"),
-        now_us().alias("now_us"),
         *(name for name in judged.columns if name not in _ABOUT and (carried is None or name in carried)),
     )
 

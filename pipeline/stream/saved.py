@@ -2,7 +2,7 @@
 
 import io
 import json
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,22 @@ class BucketClock:
     newest_us: int = 0
     heard_us: int = 0
     """Processing time of the last micro-batch that had events."""
+    wall_us: int = 0
+    """Processing time as the last tick told it."""
+
+    def hearing(self, newest_us: int | None, tick_us: int) -> "BucketClock":
+        """The clock after a micro-batch with this newest event, or none, and this last tick, or 0."""
+        wall_us = max(self.wall_us, tick_us)
+        if newest_us is not None:
+            return replace(self, newest_us=max(self.newest_us, newest_us), heard_us=wall_us, wall_us=wall_us)
+        # where events came before the first tick, silence is measured from that tick on
+        heard_us = self.heard_us or (wall_us if self.newest_us else 0)
+        return replace(self, heard_us=heard_us, wall_us=wall_us)
+
+    @property
+    def reached_us(self) -> int:
+        """How far event time has come: to the newest event, and with the wall clock while nothing comes."""
+        return self.newest_us + (max(0, self.wall_us - self.heard_us) if self.heard_us else 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +77,7 @@ def to_row(saved: Saved) -> tuple[str, bytes, bytes, bytes, bytes, bytes, bytes]
     """`saved` as a row of the state store."""
     about = {
         "configuration": saved.configuration.to_text(),
-        "clock": [saved.clock.now_us, saved.clock.newest_us, saved.clock.heard_us],
+        "clock": astuple(saved.clock),
         "tracks": list(saved.tracks),
         "features": saved.features,
         "chunks": saved.chunks,

@@ -48,12 +48,8 @@ def read_messages(
     judged = clean(
         parse_lines(lines, feed), policy.model_copy(update={"latest": END_OF_TIME}), stream.domain, END_OF_TIME
     )
-    ahead = F.col("time") > F.lit(policy.latest) if policy.latest else F.col("time") > _tomorrow()
-    return judged.withColumn("reason", F.coalesce("reason", F.when(ahead, "future_time")))
-
-
-def _tomorrow() -> Column:
-    return F.current_timestamp() + F.expr("INTERVAL 1 DAY")
+    latest = F.lit(policy.latest) if policy.latest else F.timestamp_micros("arrived") + F.expr("INTERVAL 1 DAY")
+    return judged.withColumn("reason", F.coalesce("reason", F.when(F.col("time") > latest, "future_time")))
 
 
 def with_columns(feed: Feed, stream: StreamSettings, carried: set[str] | None = None) -> Feed:
@@ -121,7 +117,7 @@ def _file_lines(spark: SparkSession, stream: StreamSettings) -> DataFrame:
         msg = "stream.directory: is not set, but stream.source is files. Name the folder in which files arrive."
         raise InputError(msg)
     stream.directory.mkdir(parents=True, exist_ok=True)
-    return stream_lines(spark, str(stream.directory)).withColumn("arrived", F.unix_micros(F.current_timestamp()))
+    return stream_lines(spark, str(stream.directory))
 
 
 def _kafka(settings: Settings, topic: str) -> dict[str, str]:

@@ -73,8 +73,9 @@ class Running:
         messages = pd.DataFrame({"payload": control or []}).assign(
             kind=CONTROL, offset=0, track="", time_us=0, arrived_us=0, word_0=0
         )
-        rows = pd.concat([events, messages], ignore_index=True) if control else events
-        rows = rows.assign(now_us=now_us)
+        ticks = NOTHING.assign(arrived_us=now_us) if now_us else NOTHING[:0]
+        parts = [some for some in (events, messages, ticks) if len(some)]
+        rows = pd.concat(parts, ignore_index=True) if parts else events
         self.bucket, told = step(self.spec, self.rules, self.alerts, 0, rows, self.saved, self.chunks)
         self.saved = from_row(to_row(self.bucket.saved()))
         self.told += told

@@ -20,7 +20,7 @@ def positions(seed: int, number: int = 400) -> pd.DataFrame:
     for name in REMEMBERED[1:]:
         frame[name] = rng.uniform(0, 50, number)
     frame["status"] = rng.choice(["0", "1", None], number)
-    return frame.assign(offset=np.arange(number), kind=EVENT, payload=None, now_us=1, arrived_us=0)
+    return frame.assign(offset=np.arange(number), kind=EVENT, payload=None, arrived_us=0)
 
 
 def run(rows: pd.DataFrame, sizes: int, rules: BucketRules, flush: bool = False) -> pd.DataFrame:

@@ -92,6 +92,16 @@ def test_an_episode_times_out_by_the_wall_clock_when_nothing_comes(staying: pd.D
     assert last["id_time_us"] == line.rows("match")[0]["id_time_us"]
 
 
+def test_silence_is_measured_from_the_first_tick_where_events_came_before_it(staying: pd.DataFrame) -> None:
+    line = lines.Running(SPEC)
+    line.read(staying)
+    line.read(lines.NOTHING, now_us=7_000_000)
+    line.read(lines.NOTHING, now_us=7_000_000 + 9 * lines.MINUTE_US)
+    assert "timed_out" not in [row["status"] for row in line.rows("match")]
+    line.read(lines.NOTHING, now_us=7_000_001 + 10 * lines.MINUTE_US)
+    assert [row["status"] for row in line.rows("match")][-1] == "timed_out"
+
+
 def test_an_episode_times_out_by_the_events_of_other_tracks(staying: pd.DataFrame) -> None:
     line = lines.Running(SPEC)
     line.read(staying)
