@@ -18,7 +18,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from pipeline.stages.derive import DeriveOptions, status, with_attributes
 from pipeline.stages.derive_stream import with_previous_schema
 from pipeline.stages.track_memory import decode_memory, empty_memory, encode_memory, meet
-from pipeline.stream.bucket import BucketRules
+from pipeline.stream.bucket_rules import BucketRules
 from pipeline.stream.control import ControlMessage, parse_control
 from pipeline.stream.operator import AGAIN, CONTROL, EVENT, LATE, last_tick_us
 from pipeline.stream.ordering import due

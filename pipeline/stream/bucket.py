@@ -5,19 +5,18 @@ that is repeated after a crash says the same again.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute
 from numpy.typing import NDArray
 
 from patterns.recognition.expiry import Clock
 from patterns.recognition.families import Near
-from pipeline.stages.found import Places, found_batch
-from pipeline.stream import findings
+from pipeline.stages.found import Places
 from pipeline.stream.bucket_alerts import Alerting, BucketAlerts
+from pipeline.stream.bucket_rules import BucketRules
 from pipeline.stream.configuration import Configuration
 from pipeline.stream.line import Finding, Line, LineState, Seen, track_array
 from pipeline.stream.line_spec import LineSpec, line_for
@@ -27,42 +26,13 @@ from pipeline.stream.outcomes import Outcomes, chosen
 from pipeline.stream.rerun import Past, may_rerun, rerun
 from pipeline.stream.resting import CHUNKS, Adopting, KnownChunks, Shelf, fetch, forget, lay_down
 from pipeline.stream.saved import BucketClock, Saved, encode_states
+from pipeline.stream.telling import ReadEvents, Tally, finding_rows
 from pipeline.stream.training import counted_rows
 from pipeline.stream.words import packed, words_of
 
 _NOWHERE: NDArray[np.int64] = np.empty(0, dtype=np.int64)
 SWEPT_AT_ONCE = 4
 """Chunks of resting tracks that are looked at for forgotten ones in a micro-batch: a cycle takes some minutes."""
-
-
-@dataclass(frozen=True, slots=True)
-class BucketRules:
-    """How a bucket keeps time."""
-
-    out_of_order_us: int = 0
-    rest_after_us: int = 900_000_000
-    forget_after_us: int = 86_400_000_000
-    keep_same_time: bool = False
-    rerun_us: int = 0
-    """How far behind the newest one of its track a late event is read after all."""
-
-
-@dataclass(slots=True)
-class Tally:
-    """What a micro-batch amounted to, for the metrics."""
-
-    events: int = 0
-    late: int = 0
-    rerun: int = 0
-    repeated: int = 0
-    rejected: int = 0
-    tracks: int = 0
-    waiting: int = 0
-    runs: int = 0
-    forgotten: int = 0
-    alerts: int = 0
-    matches: dict[str, int] = field(default_factory=dict)
-    forecasts: dict[str, int] = field(default_factory=dict)
 
 
 class Bucket:
@@ -155,16 +125,14 @@ class Bucket:
         told_until = np.where(np.isin(ordered.tracks, self._again), NEVER_SEEN, self.clock.now_us)
         found, after = self.line.advance(seen, state, told_until)
         self.tally.events += len(seen.times)
-        names = track_array(ordered.tracks, np.repeat(np.arange(len(ordered.tracks)), np.diff(ordered.first_of)))
-        arrived = ordered.rows["arrived_us"].to_numpy()
         told: list[pa.Table] = []
-        where = _where(ordered.rows)
+        read = _as_read(ordered, seen)
         told += counted_rows(self.spec, self.line, seen, state) if self.spec.train else []
         found = self._scored(found, ordered)
         for finding in found:
-            rows, events = self._rows(finding, names, seen.times, arrived, where)
+            rows, events = self._rows(finding, read)
             self.alerts.note(rows, events, ordered.rows)
-            told += self._counted(rows)
+            told += self.tally.counted(rows, self.spec.episodes)
         if self.rules.rerun_us:
             self.past.note(ordered.rows)
         return self._keep(ordered.tracks, places, after), told
@@ -178,8 +146,8 @@ class Bucket:
             last = self._last_times(self._places(behind["track"].to_numpy(dtype=object)))
             again = late & may_rerun(behind, last, self.past, self.rules.rerun_us)
             touched, told = self._read_again(behind[again].drop(columns="reason"))
-            return touched, told + self._late_rows(behind.assign(rerun=again))
-        return _NOWHERE, self._late_rows(behind)
+            return touched, told + self.tally.counted_late(behind.assign(rerun=again))
+        return _NOWHERE, self.tally.counted_late(behind)
 
     def _read_again(self, rows: pd.DataFrame) -> tuple[NDArray[np.int64], list[pa.Table]]:
         """Read tracks again with these events in their past; where the tracks are, and what is different."""
@@ -194,16 +162,15 @@ class Bucket:
         self.tally.rerun += len(rows)
         for table in read.new:
             self.alerts.note([table], None, pd.DataFrame())
-        return touched, self._counted(read.told)
+        return touched, self.tally.counted(read.told, self.spec.episodes)
 
     def _found(self, ordered: Ordered, state: LineState) -> tuple[list[pa.Table], LineState]:
         """The matches of events read from a state on, whatever a clock has told, and the state after."""
         seen = self._seen(ordered)
         found, after = self.line.advance(seen, state, np.full(len(ordered.tracks), NEVER_SEEN))
-        names = track_array(ordered.tracks, np.repeat(np.arange(len(ordered.tracks)), np.diff(ordered.first_of)))
-        arrived, where = ordered.rows["arrived_us"].to_numpy(), _where(ordered.rows)
+        read = _as_read(ordered, seen)
         matches = [finding for finding in found if finding.matches is not None]
-        return [r for f in matches for r in self._rows(f, names, seen.times, arrived, where)[0]], after
+        return [rows for finding in matches for rows in self._rows(finding, read)[0]], after
 
     def _scored(self, found: list[Finding], ordered: Ordered) -> list[Finding]:
         """Compare forecasts with what happened, then keep those that are to be told."""
@@ -246,66 +213,9 @@ class Bucket:
     def _near(self, n: int, rows: pd.DataFrame, words: int) -> Near:
         return near_of(rows[f"near_{n}"].to_numpy(dtype=object), words, self.features[n])
 
-    def _rows(
-        self,
-        finding: Finding,
-        names: pa.Array,
-        times: NDArray[np.int64],
-        arrived: NDArray[np.int64],
-        places: Places | None = None,
-    ) -> tuple[list[pa.Table], NDArray[np.int64]]:
-        """A finding as rows, and the event of each."""
-        features = list(self.features[finding.group]) if finding.group is not None else []
-        none: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        if finding.matches is not None:
-            if not len(finding.matches):
-                return [], none
-            events = finding.matches.event
-            at = None if places is None else places.at(events)
-            found = found_batch(finding.matches, finding.patterns, names, events, features, at)
-            rows = findings.match_rows(found, arrived[finding.matches.event])
-            return self._enabled(rows, finding.matches.event)
-        forecaster = self.line.forecaster if finding.group is None else self.line.groups[finding.group].forecaster
-        if finding.forecasts is None or not len(finding.forecasts) or forecaster is None:
-            return [], none
-        rows = findings.forecast_rows(finding.forecasts, forecaster.models, names, features, times, arrived)
-        return self._enabled(rows, finding.forecasts.event.astype(np.int64))
-
-    def _enabled(self, rows: pa.Table, events: NDArray[np.int64]) -> tuple[list[pa.Table], NDArray[np.int64]]:
-        """The rows of patterns that are switched on."""
-        if self.configuration.disabled:
-            off = pa.compute.is_in(rows.column("pattern"), pa.array(self.configuration.disabled, pa.string()))
-            on = ~off.to_numpy()
-            rows, events = rows.filter(pa.array(on)), events[on]
-        return ([rows] if rows.num_rows else []), events
-
-    def _counted(self, tables: list[pa.Table]) -> list[pa.Table]:
-        """The rows that are told, counted by pattern: of episodes all, or opened and ended ones alone."""
-        told = []
-        for rows in tables:
-            match = rows.column("kind")[0].as_py() == findings.MATCH
-            if match and self.spec.episodes == "changes":
-                rows = rows.filter(pa.compute.not_equal(rows.column("status"), "updated"))  # noqa: PLW2901
-            tally = self.tally.matches if match else self.tally.forecasts
-            for counted in pa.compute.value_counts(rows.column("pattern").combine_chunks()).to_pylist():
-                tally[counted["values"]] = tally.get(counted["values"], 0) + counted["counts"]
-            told += [rows] if rows.num_rows else []
-        return told
-
-    def _late_rows(self, behind: pd.DataFrame) -> list[pa.Table]:
-        if not len(behind):
-            return []
-        late = int((behind["reason"] == "late").sum())
-        self.tally.late += late
-        self.tally.repeated += len(behind) - late
-        inner = {"bucket", "kind", "payload"}
-        words = ("word_", "family_", "near_")
-        shown = behind.drop(columns=[c for c in behind.columns if c in inner or c.startswith(words)])
-        time = pd.to_datetime(shown["time_us"], unit="us", utc=True)
-        records = shown.assign(time=time.map(lambda t: t.isoformat())).drop(columns=["time_us", "arrived_us"])
-        plain = records.astype(object).where(records.notna(), None)
-        rows = [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]
-        return [findings.told_rows(findings.LATE, rows)]
+    def _rows(self, finding: Finding, read: ReadEvents) -> tuple[list[pa.Table], NDArray[np.int64]]:
+        features = [] if finding.group is None else list(self.features[finding.group])
+        return finding_rows(finding, self.line, features, read, self.configuration.disabled)
 
     def _expire(self, clock: BucketClock, watermark: int, touched: NDArray[np.int64]) -> list[pa.Table]:
         """Tell the episodes that ran out, up to what the watermark has passed."""
@@ -315,11 +225,10 @@ class Bucket:
         told = []
         for finding in self.line.overdue(self.state, Clock(self.clock.now_us, now), mask):
             assert finding.matches is not None
-            names = pa.array(self.tracks, pa.string())
             none = np.zeros(len(self.tracks), dtype=np.int64)
-            rows, _ = self._rows(finding, names, none, none)
+            rows, _ = self._rows(finding, ReadEvents(pa.array(self.tracks, pa.string()), none, none))
             self.alerts.note(rows, None, pd.DataFrame())
-            told += self._counted(rows)
+            told += self.tally.counted(rows, self.spec.episodes)
         self.clock = replace(clock, now_us=now)
         alerts = self.alerts.advance(now)
         self.tally.alerts += sum(rows.num_rows for rows in alerts)
@@ -371,10 +280,12 @@ class Bucket:
         )
 
 
-def _where(rows: pd.DataFrame) -> Places | None:
-    if "lon" not in rows.columns:
-        return None
-    return Places(rows["lon"].to_numpy(dtype=np.float64), rows["lat"].to_numpy(dtype=np.float64))
+def _as_read(ordered: Ordered, seen: Seen) -> ReadEvents:
+    rows, lengths = ordered.rows, np.diff(ordered.first_of)
+    names = track_array(ordered.tracks, np.repeat(np.arange(len(ordered.tracks)), lengths))
+    there = "lon" in rows.columns
+    where = Places(*(rows[name].to_numpy(dtype=np.float64) for name in ("lon", "lat"))) if there else None
+    return ReadEvents(names, seen.times, rows["arrived_us"].to_numpy(), where)
 
 
 def _new(spec: LineSpec) -> Saved:

@@ -10,8 +10,9 @@ import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from pipeline.stream import findings
-from pipeline.stream.bucket import Bucket, BucketRules
+from pipeline.stream.bucket import Bucket
 from pipeline.stream.bucket_alerts import Alerting
+from pipeline.stream.bucket_rules import BucketRules
 from pipeline.stream.control import ControlMessage, Known, Refusal, changed, parse_control, tried
 from pipeline.stream.line_spec import LineSpec
 from pipeline.stream.saved import CHUNK_DDL, SAVED_DDL, Chunk, Saved, chunk_from_row, chunk_to_row, from_row, to_row

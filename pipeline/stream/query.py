@@ -18,8 +18,8 @@ from pipeline.settings import Settings, StreamSettings
 from pipeline.stages.derive import REMEMBERED, DeriveOptions
 from pipeline.stages.policy import Policy
 from pipeline.stream.arranging import arranged
-from pipeline.stream.bucket import BucketRules
 from pipeline.stream.bucket_alerts import Alerting
+from pipeline.stream.bucket_rules import BucketRules
 from pipeline.stream.crossing import beside, bucket_labels, bucket_of, crossing
 from pipeline.stream.findings import FINDING_DDL
 from pipeline.stream.operator import EVENT, TOLD, BucketProcessor

@@ -11,8 +11,9 @@ from patterns.recognition.recogniser import Batch, Recogniser
 from patterns.recognition.tables import shared_conditions
 from patterns.spec import Output, Report, spec_of
 from pipeline.stages.found import found_batch
-from pipeline.stream.bucket import Bucket, BucketRules
+from pipeline.stream.bucket import Bucket
 from pipeline.stream.bucket_alerts import Alerting
+from pipeline.stream.bucket_rules import BucketRules
 from pipeline.stream.line_spec import LineSpec
 from pipeline.stream.operator import CONTROL, EVENT, step
 from pipeline.stream.saved import Chunk, Saved, from_row, to_row

@@ -9,7 +9,7 @@ from pyspark.sql.pandas.types import to_arrow_type
 from pipeline.stages.derive import REMEMBERED
 from pipeline.stages.track_memory import empty_memory
 from pipeline.stream.arranging import Arranging, fitted
-from pipeline.stream.bucket import BucketRules
+from pipeline.stream.bucket_rules import BucketRules
 from pipeline.stream.operator import AGAIN, CONTROL, EVENT, LATE, TICK
 
 

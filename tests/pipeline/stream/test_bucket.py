@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.stream.bucket import BucketRules
+from pipeline.stream.bucket_rules import BucketRules
 from tests.pipeline.stream import lines
 
 PATTERNS = lines.some_patterns()

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pipeline.stream.bucket import BucketRules
+from pipeline.stream.bucket_rules import BucketRules
 from tests.pipeline.stream import lines
 
 HOUR_US = 3_600_000_000

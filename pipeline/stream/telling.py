@@ -1,0 +1,107 @@
+"""What a bucket tells: findings and late events as rows, and how many there were, for the metrics."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute
+from numpy.typing import NDArray
+
+from pipeline.stages.found import Places, found_batch
+from pipeline.stream import findings
+from pipeline.stream.line import Finding, Line
+from pipeline.stream.ordering import LATE
+
+_NONE: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a micro-batch amounted to, for the metrics."""
+
+    events: int = 0
+    late: int = 0
+    rerun: int = 0
+    repeated: int = 0
+    rejected: int = 0
+    tracks: int = 0
+    waiting: int = 0
+    runs: int = 0
+    forgotten: int = 0
+    alerts: int = 0
+    matches: dict[str, int] = field(default_factory=dict)
+    forecasts: dict[str, int] = field(default_factory=dict)
+
+    def counted(self, tables: Sequence[pa.Table], episodes: str) -> list[pa.Table]:
+        """The rows that are told, counted by pattern: with `changes`, of episodes opened and ended ones alone."""
+        told = []
+        for rows in tables:
+            match = rows.column("kind")[0].as_py() == findings.MATCH
+            if match and episodes == "changes":
+                rows = rows.filter(pa.compute.not_equal(rows.column("status"), "updated"))  # noqa: PLW2901
+            tally = self.matches if match else self.forecasts
+            for counted in pa.compute.value_counts(rows.column("pattern").combine_chunks()).to_pylist():
+                tally[counted["values"]] = tally.get(counted["values"], 0) + counted["counts"]
+            told += [rows] if rows.num_rows else []
+        return told
+
+    def counted_late(self, behind: pd.DataFrame) -> list[pa.Table]:
+        """Late and repeated events as rows, counted."""
+        if not len(behind):
+            return []
+        late = int((behind["reason"] == LATE).sum())
+        self.late += late
+        self.repeated += len(behind) - late
+        return [late_rows(behind)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadEvents:
+    """The events in which something was found: track, time and arrival of each, and where it was."""
+
+    tracks: pa.Array
+    times: NDArray[np.int64]
+    arrived: NDArray[np.int64]
+    places: Places | None = None
+
+
+def finding_rows(
+    finding: Finding, line: Line, features: Sequence[str], read: ReadEvents, disabled: Collection[str]
+) -> tuple[list[pa.Table], NDArray[np.int64]]:
+    """A finding as rows, without those of patterns that are switched off, and the event of each."""
+    if finding.matches is not None:
+        events = finding.matches.event
+        if not len(events):
+            return [], _NONE
+        at = None if read.places is None else read.places.at(events)
+        found = found_batch(finding.matches, finding.patterns, read.tracks, events, features, at)
+        return _enabled(findings.match_rows(found, read.arrived[events]), events, disabled)
+    forecaster = line.forecaster if finding.group is None else line.groups[finding.group].forecaster
+    if finding.forecasts is None or not len(finding.forecasts) or forecaster is None:
+        return [], _NONE
+    rows = findings.forecast_rows(finding.forecasts, forecaster.models, read.tracks, features, read.times, read.arrived)
+    return _enabled(rows, finding.forecasts.event.astype(np.int64), disabled)
+
+
+def _enabled(
+    rows: pa.Table, events: NDArray[np.int64], disabled: Collection[str]
+) -> tuple[list[pa.Table], NDArray[np.int64]]:
+    if disabled:
+        off = pa.compute.is_in(rows.column("pattern"), pa.array(sorted(disabled), pa.string()))
+        on = ~off.to_numpy()
+        rows, events = rows.filter(pa.array(on)), events[on]
+    return ([rows] if rows.num_rows else []), events
+
+
+def late_rows(behind: pd.DataFrame) -> pa.Table:
+    """Events that came too late or twice, as they came, with the reason."""
+    inner = {"bucket", "kind", "payload"}
+    words = ("word_", "family_", "near_")
+    shown = behind.drop(columns=[c for c in behind.columns if c in inner or c.startswith(words)])
+    time = pd.to_datetime(shown["time_us"], unit="us", utc=True)
+    records = shown.assign(time=time.map(lambda t: t.isoformat())).drop(columns=["time_us", "arrived_us"])
+    plain = records.astype(object).where(records.notna(), None)
+    rows = [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]
+    return findings.told_rows(findings.LATE, rows)
