@@ -11,7 +11,6 @@ import argparse
 import json
 import subprocess
 import sys
-import threading
 import time
 from datetime import datetime
 from pathlib import Path
@@ -21,9 +20,14 @@ import numpy as np
 from pyspark.sql import functions as F  # noqa: N812
 from rich.console import Console
 
-from bench.stream_line import FIRST, FORECAST, Bench, Running, fill, paced, recorded, send_recorded, set_up
+from bench.stream_line import FIRST, FORECAST, TRACKS, Bench, Running, Sender, fill, record, set_up
 from bench.stream_report import plot, table
 from pipeline.stream.live_table import live_table
+
+WARMING = 1_500_000
+"""Events that a line works off before something is measured at a rate."""
+SETTLE_S = 15.0
+"""Seconds at a rate before waits are noted."""
 
 
 def batches(progress: list[dict[str, Any]], least_rows: int = 1) -> list[tuple[int, int, float]]:
@@ -79,18 +83,17 @@ def show(line: Running, seconds: float) -> None:
 def sustained(rate: int, seconds: float) -> dict[str, Any]:
     """Recorded events sent at a rate while the line reads: the lag as it goes."""
     with set_up() as bench:
-        slices = recorded(bench, rate, round(seconds))
-        line = Running(bench)
-        sent: list[tuple[float, int]] = []
-        sender = threading.Thread(target=send_recorded, args=(bench, slices, rate, sent))
-        began = time.monotonic()
-        sender.start()
-        lags = []
-        while sender.is_alive():
+        folder = record(bench, rate * round(seconds))
+        line = warmed(bench)
+        before = line.stream.metrics.totals["events_total", ""]
+        began, sender, lags = time.monotonic(), Sender(bench, folder, rate), []
+        while sender.is_alive:
             time.sleep(1)
-            read = line.stream.metrics.totals["events_total", ""]
-            lags.append((round(time.monotonic() - began, 1), (sent[-1][1] if sent else 0) - read))
-        line.until_events(sent[-1][1], 60)
+            read = line.stream.metrics.totals["events_total", ""] - before
+            lags.append((round(time.monotonic() - began, 1), sender.sent[-1][1] - read))
+        sender.wait()
+        sent = sender.sent
+        line.until_events(before + sent[-1][1], 60)
         caught_up_s = time.monotonic() - began - sent[-1][0]
         line.stop()
         half = len(lags) // 2
@@ -108,13 +111,13 @@ def sustained(rate: int, seconds: float) -> dict[str, Any]:
 def latency(rate: int, seconds: float) -> dict[str, Any]:
     """At a steady rate: seconds from the append of an event to the append of the alert it makes."""
     with set_up() as bench:
-        line = Running(bench)
-        producer = paced(bench, rate)
-        time.sleep(seconds)
+        folder = record(bench, rate * round(seconds))
+        line = warmed(bench)
+        settled = time.time() + SETTLE_S
+        Sender(bench, folder, rate).wait()
         done = line.progress()
-        producer.stop()
         line.stop()
-        waits = alert_waits(bench, settle_s=30)
+        waits = alert_waits(bench, settled)
         steady = batches(done, rate // 10)[-30:]
         return {
             "rate": rate,
@@ -128,8 +131,16 @@ def latency(rate: int, seconds: float) -> dict[str, Any]:
         }
 
 
-def alert_waits(bench: Bench, settle_s: float) -> list[float]:
-    """Seconds from the append of the event to that of its alert, without those of the first seconds."""
+def warmed(bench: Bench) -> Running:
+    """A line that has worked off a topic, so that Java has compiled what it runs most."""
+    fill(bench, WARMING, TRACKS, FIRST - 1_000_000)
+    line = Running(bench)
+    line.until_events(WARMING, 200)
+    return line
+
+
+def alert_waits(bench: Bench, settled: float) -> list[float]:
+    """Seconds from the append of the event to that of its alert, for alerts after `settled`."""
     rows = bench.spark.read.format("kafka").options(
         **{
             "kafka.bootstrap.servers": bench.settings.kafka.bootstrap_servers,
@@ -141,8 +152,7 @@ def alert_waits(bench: Bench, settle_s: float) -> list[float]:
         arrived = json.loads(row[0]).get("arrived")
         if arrived:
             found.append((row[1] / 1e6, row[1] / 1e6 - datetime.fromisoformat(arrived).timestamp()))
-    first = min((at for at, _ in found), default=0.0)
-    return [wait for at, wait in found if at - first > settle_s]
+    return [wait for at, wait in found if at > settled]
 
 
 def order_change(events: int) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -180,27 +182,36 @@ class Running:
         self._thread.join()
 
 
-def paced(bench: Bench, rate: int) -> Any:
-    """Events at a rate, by a query beside the line."""
-    source = bench.spark.readStream.format("rate").option("rowsPerSecond", rate).option("numPartitions", 1).load()
-    rows = as_messages(source, F.col("value"))
-    writer = to_topic(rows.writeStream.format("kafka"), bench).option("checkpointLocation", str(bench.folder / "paced"))
-    return writer.trigger(processingTime="200 milliseconds").start()
+def record(bench: Bench, events: int) -> Path:
+    """Events made beforehand, in order, so that sending them costs little; the folder."""
+    folder = bench.folder / "recorded"
+    numbers = bench.spark.range(0, events, 1, 8)
+    as_messages(numbers, F.col("id")).write.parquet(str(folder))
+    return folder
 
 
-def recorded(bench: Bench, rate: int, seconds: int) -> list[DataFrame]:
-    """Events made beforehand, so that sending them costs little: keys and values, a second's worth each, in order."""
-    folder = str(bench.folder / "recorded")
-    numbers = bench.spark.range(0, rate * seconds, 1, 2)
-    rows = as_messages(numbers, F.col("id"), further=F.floor(F.col("id") / rate).alias("second"))
-    rows.write.partitionBy("second").parquet(folder)
-    return [bench.spark.read.parquet(f"{folder}/second={second}") for second in range(seconds)]
+class Sender:
+    """A process that sends what was recorded at a rate."""
 
+    def __init__(self, bench: Bench, folder: Path, rate: int) -> None:
+        topic, servers = bench.settings.stream.topics.positions, bench.settings.kafka.bootstrap_servers
+        command = [sys.executable, "-m", "bench.stream_producer", str(servers), topic, str(folder), str(rate)]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.sent: list[tuple[float, int]] = [(0.0, 0)]
+        """Seconds, and messages sent until then."""
+        self._thread = threading.Thread(target=self._listen)
+        self._thread.start()
 
-def send_recorded(bench: Bench, slices: list[DataFrame], rate: int, sent: list[tuple[float, int]]) -> None:
-    """Send a second's worth at a time, not before its time; `sent` hears of seconds and events in all."""
-    began = time.monotonic()
-    for second, rows in enumerate(slices):
-        time.sleep(max(0.0, began + second - time.monotonic()))
-        to_topic(rows.write.format("kafka"), bench).save()
-        sent.append((time.monotonic() - began, (second + 1) * rate))
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            seconds, messages = line.split()
+            self.sent.append((float(seconds), int(messages)))
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    def wait(self) -> None:
+        self._process.wait()
+        self._thread.join()
