@@ -5,24 +5,25 @@ the directories of the archives again: 0.15 s a task on an idle machine. Where t
 are not needed.
 """
 
+import re
 import sys
 from importlib import invalidate_caches
 from importlib.util import find_spec
 
-ARCHIVE = ".zip"
-SPARKS_OWN = ("pyspark", "py4j")
+PACKAGES = ("pyspark", "py4j")
+ARCHIVES = re.compile(r".*/(pyspark|py4j-[^/]*|spark-core_[^/]*)\.(zip|jar)")
 
 
 def without_archives(path: list[str]) -> list[str]:
     """`path` without Spark's archives."""
-    return [entry for entry in path if not (entry.endswith(ARCHIVE) and any(name in entry for name in SPARKS_OWN))]
+    return [entry for entry in path if not ARCHIVES.fullmatch(entry)]
 
 
 def leave_archives() -> None:
     """Have Python look past Spark's archives, unless its packages are nowhere else."""
     before = sys.path[:]
     sys.path[:] = without_archives(before)
-    if not all(map(find_spec, SPARKS_OWN)):
+    if not all(map(find_spec, PACKAGES)):
         sys.path[:] = before
     sys.path_importer_cache.clear()
     invalidate_caches()

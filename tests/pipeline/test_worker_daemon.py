@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from zipimport import zipimporter
 
 import pyarrow as pa
 import pytest
@@ -13,22 +14,16 @@ pytestmark = pytest.mark.usefixtures("spark")
 
 
 def test_only_sparks_own_archives_leave_the_path() -> None:
-    path = [
-        "/spark/lib/pyspark.zip",
-        "/spark/lib/py4j-0.10.9.9-src.zip",
-        "/usr/lib/python311.zip",
-        "/work/patterns.zip",
-    ]
-    assert without_archives(path) == path[2:]
+    others = ["/usr/lib/python311.zip", "/work/patterns.zip", "/work/pyspark/here", "/work"]
+    spark = ["/spark/pyspark.zip", "/spark/py4j-0.10.9.9-src.zip", "/spark/jars/spark-core_2.13-4.0.5.jar"]
+    assert without_archives([*spark, *others]) == others
 
 
-def test_a_worker_reads_no_archive_of_spark_and_starts_with_its_libraries_loaded(spark: SparkSession) -> None:
+def test_a_worker_reads_no_archive_and_is_a_copy_of_the_daemon(spark: SparkSession) -> None:
     def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        read = [entry for entry in sys.path_importer_cache if "pyspark.zip" in entry or "py4j" in entry]
+        read = [name for name, finder in sys.path_importer_cache.items() if isinstance(finder, zipimporter)]
         for _ in batches:
-            yield pa.RecordBatch.from_pydict(
-                {"read": [",".join(e for e in read if ".zip" in e)], "argv": [sys.argv[0]]}
-            )
+            yield pa.RecordBatch.from_pydict({"read": [",".join(read)], "argv": [sys.argv[0]]})
 
     row = spark.range(1).mapInArrow(look, "read string, argv string").collect()[0]
     assert row.read == ""
