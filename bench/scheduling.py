@@ -13,6 +13,7 @@ import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 FORESAIL = str(Path(sys.executable).with_name("foresail"))
@@ -56,37 +57,39 @@ def train_day(day: int, models: Path) -> list[dict[str, Any]]:
 
 
 def as_table(rows: list[dict[str, Any]]) -> str:
-    lines = ["| day | model | order | trained on | matches | MCC | champion's MCC | decision |"]
+    """One line for each day and pattern; the challenger is the model of the day, the champion one of an earlier day."""
+    lines = ["| day | model of the days until then | order | events | matches | its MCC | champion's MCC | decision |"]
     lines.append("|---|---|---:|---:|---:|---:|---:|---|")
     for row in rows:
         learned, scores = row["learned"], row["scores"]
-        mine = scores.get("challenger") or scores.get("champion") or {}
-        theirs = scores.get("champion", {}) if "challenger" in scores else {}
         lines.append(
             f"| {row['day']} | `{learned['model_version']}` | {learned['order']} | {learned['events']:,} "
-            f"| {learned['matches']:,} | {_score(mine)} | {_score(theirs)} "
-            f"| {'promoted' if row['promoted'] else 'kept'} |"
+            f"| {learned['matches']:,} | {_score(scores, 'challenger')} | {_score(scores, 'champion')} "
+            f"| {'promoted' if row['promoted'] else 'kept'}: {row['why'].rpartition(': ')[2]} |"
         )
     return "\n".join(lines) + "\n"
 
 
-def _score(held: dict[str, Any]) -> str:
-    return f"{held['mcc']:.3f}" if "mcc" in held else "none"
+def _score(scores: dict[str, Any], alias: str) -> str:
+    return f"{scores[alias]['mcc']:.3f}" if alias in scores else "none"
+
+
+def train_week(work: Path, tracks: int, days: int) -> list[dict[str, Any]]:
+    events, models = work / "fleet", work / "models"
+    size = ("--tracks", str(tracks), "--days", str(days))
+    foresail("simulate", "--domain", "fleet", *size, "--seed", "5", "--out", str(events), "-q")
+    count_days(days, events, models)
+    return [row for day in range(days) for row in train_day(day, models)]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tracks", type=int, default=80)
     parser.add_argument("--days", type=int, default=7)
-    parser.add_argument("--work", type=Path, default=Path("/tmp/foresail-week"))
     parser.add_argument("--out", type=Path, default=Path("bench/results"))
     asked = parser.parse_args()
-    events, models = asked.work / "fleet", asked.work / "models"
-    if not events.exists():
-        size = ("--tracks", str(asked.tracks), "--days", str(asked.days))
-        foresail("simulate", "--domain", "fleet", *size, "--seed", "5", "--out", str(events), "-q")
-    count_days(asked.days, events, models)
-    rows = [row for day in range(asked.days) for row in train_day(day, models)]
+    with TemporaryDirectory(prefix="foresail-week-") as work:
+        rows = train_week(Path(work), asked.tracks, asked.days)
     asked.out.mkdir(parents=True, exist_ok=True)
     (asked.out / "scheduling.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     (asked.out / "scheduling.md").write_text(as_table(rows), encoding="utf-8")

@@ -10,7 +10,6 @@ from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from models.counts import Counts
 from models.model import Model, ModelSettings, build
@@ -40,6 +39,8 @@ class Space:
 
     def settings(self, base: ModelSettings, max_order: int) -> list[ModelSettings]:
         """The settings to try, the given ones first."""
+        from sklearn.model_selection import ParameterGrid, ParameterSampler  # noqa: PLC0415 - takes seconds to import
+
         orders = sorted({order for order in (*self.orders, base.learn.order) if order <= max_order})
         grid = {"order": orders, "smoothing": list(self.smoothings), "ratio": list(self.ratios)}
         every = ParameterGrid(grid)

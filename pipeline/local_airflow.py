@@ -28,6 +28,8 @@ SIMULATED_DAYS = 7
 def environment_of(home: Path, port: int) -> dict[str, str]:
     """What Airflow and its tasks are told."""
     return os.environ | {
+        # `airflow standalone` starts its parts by name
+        "PATH": os.pathsep.join((str(PROGRAMS), os.environ.get("PATH", os.defpath))),
         "AIRFLOW_HOME": str(home),
         "AIRFLOW__CORE__DAGS_FOLDER": str(CHECKOUT / "airflow" / "dags"),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
@@ -46,10 +48,11 @@ def environment_of(home: Path, port: int) -> dict[str, str]:
 
 
 def prepare(home: Path, environment: dict[str, str], today: datetime) -> None:
-    """The database, the pool, and a simulated fleet unless it is there."""
+    """The database, the pool, and a simulated fleet up to today unless it is there."""
     home.mkdir(parents=True, exist_ok=True)
-    if not (home / "data" / "events" / "events").exists():
-        make_feed(home / "data", environment, today)
+    data = home / "data"
+    if not ((data / "events" / "events").exists() and any(data.glob(f"feed/{today:%Y-%m-%d}T*.parquet"))):
+        make_feed(data, environment, today)
     airflow = str(PROGRAMS / "airflow")
     _run([airflow, "db", "migrate"], environment, quiet=True)
     _run([airflow, "pools", "set", "foresail_spark", "1", "Commands that start Spark"], environment, quiet=True)
@@ -58,14 +61,15 @@ def prepare(home: Path, environment: dict[str, str], today: datetime) -> None:
 def make_feed(data: Path, environment: dict[str, str], today: datetime) -> None:
     """A simulated week as events, and the hours of `today` as files that the schedule `ingest_feeds` takes in."""
     foresail, fleet = str(PROGRAMS / "foresail"), ("--domain", "fleet")
-    simulated, history = data / "simulated", data / "history"
+    simulated, history, feed, events = (data / name for name in ("simulated", "history", "feed", "events"))
     start = (today - timedelta(days=SIMULATED_DAYS)).strftime("%Y-%m-%d")
     size = ("--tracks", "60", "--days", str(SIMULATED_DAYS + 1), "--step", "120", "--start", start)
-    shutil.rmtree(simulated, ignore_errors=True)
+    for folder in (simulated, history, feed, events):
+        shutil.rmtree(folder, ignore_errors=True)
     _run([foresail, "simulate", *fleet, *size, "--out", str(simulated)], environment)
-    split_by_hour(simulated / "events", history, data / "feed", today)
+    split_by_hour(simulated / "events", history, feed, today)
     given = ("--from", "canonical", "--input", str(history))
-    _run([foresail, "ingest", *fleet, *given, "--out", str(data / "events")], environment)
+    _run([foresail, "ingest", *fleet, *given, "--out", str(events)], environment)
 
 
 def split_by_hour(events: Path, history: Path, feed: Path, today: datetime) -> None:
@@ -88,8 +92,9 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8080)
     parser.add_argument("--home", type=Path, default=cache_home() / "foresail" / "airflow")
     asked = parser.parse_args()
-    environment = environment_of(asked.home, asked.port)
-    prepare(asked.home, environment, datetime.now(tz=UTC))
+    home = asked.home.resolve()  # Airflow refuses a database at a relative path
+    environment = environment_of(home, asked.port)
+    prepare(home, environment, datetime.now(tz=UTC))
     print(f"foresail: Airflow will be at http://127.0.0.1:{asked.port}; stop it with Ctrl-C", file=sys.stderr)
     sys.stderr.flush()
     os.execve(str(PROGRAMS / "airflow"), ["airflow", "standalone"], environment)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.tree import DecisionTreeRegressor
 
 from models.errors import ModelError
 from models.features.attributes import Attributes
@@ -50,6 +49,8 @@ def learn_features(
     where: str = "features",
 ) -> LearnedFeatures:
     """At most `leaves` conditions from events with `until`, the events to the next match capped at `horizon` + 1."""
+    from sklearn.tree import DecisionTreeRegressor  # noqa: PLC0415 - takes seconds to import
+
     usable = attributes.known
     if not attributes.quantities or int(usable.sum()) < FEWEST_EVENTS:
         left_out = f" ({', '.join(attributes.left_out)} too often unknown)" if attributes.left_out else ""

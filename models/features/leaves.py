@@ -8,13 +8,15 @@ is a symbol too.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import floor, inf, log10
-
-from sklearn.tree import DecisionTreeRegressor
+from typing import TYPE_CHECKING
 
 from models.features.attributes import Quantity
 from patterns.conditions.syntax import Attribute, Literal
 from patterns.conditions.text import text_of
 from patterns.conditions.typing import AttributeType
+
+if TYPE_CHECKING:
+    from sklearn.tree import DecisionTreeRegressor
 
 DIGITS = 3
 SNAP = 0.02
@@ -50,7 +52,7 @@ class Leaf:
 
 
 def leaves_of(
-    tree: DecisionTreeRegressor, quantities: Sequence[Quantity], constants: Mapping[str, Sequence[float]]
+    tree: "DecisionTreeRegressor", quantities: Sequence[Quantity], constants: Mapping[str, Sequence[float]]
 ) -> list[Leaf]:
     """Every leaf that an event can be in; `constants` are those the pattern compares each attribute with."""
     return [leaf for leaf in _walk(tree.tree_, 0, Leaf(0), quantities, constants) if not leaf.is_empty and leaf.text]

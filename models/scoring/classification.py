@@ -4,16 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import (
-    average_precision_score,
-    brier_score_loss,
-    confusion_matrix,
-    f1_score,
-    matthews_corrcoef,
-    precision_score,
-    recall_score,
-    roc_auc_score,
-)
 
 Probabilities = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
@@ -50,6 +40,17 @@ def score_within(probability: Probabilities, truth: Booleans, threshold: float) 
 
 def score_decided(probability: Probabilities, positive: Booleans, truth: Booleans, threshold: float) -> Classification:
     """The scores of forecasts already decided, as where each fold had a threshold of its own."""
+    from sklearn.metrics import (  # noqa: PLC0415 - takes seconds to import: commands that score nothing don't pay
+        average_precision_score,
+        brier_score_loss,
+        confusion_matrix,
+        f1_score,
+        matthews_corrcoef,
+        precision_score,
+        recall_score,
+        roc_auc_score,
+    )
+
     tn, fp, fn, tp = (int(n) for n in confusion_matrix(truth, positive, labels=[False, True]).ravel())
     both = bool(truth.any() and not truth.all())
     return Classification(

@@ -9,7 +9,6 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
 from models.counts import Counts
@@ -137,6 +136,8 @@ class BoostingContender:
 
     def fit(self, problem: Problem, rows: Rows) -> Fitted:
         """Fitted when it is asked, on the rows whose coming events are known."""
+        from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415 - takes seconds to import
+
         values = problem.raw.values.astype(np.float32)
 
         def within(events: int) -> NDArray[np.float64]:

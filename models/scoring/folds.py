@@ -9,7 +9,6 @@ from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import KFold
 
 
 class By(Enum):
@@ -43,6 +42,8 @@ def folds_by_time(index: NDArray[np.int64], length: NDArray[np.int64], folds: in
 
 def folds_by_track(track: NDArray[np.int64], folds: int, seed: int = 0) -> list[Fold]:
     """Whole tracks in each fold; `track` is the number of each event's track."""
+    from sklearn.model_selection import KFold  # noqa: PLC0415 - takes seconds to import
+
     names = np.unique(track)
     splitter = KFold(min(folds, len(names)), shuffle=True, random_state=seed)
     found = []

@@ -46,8 +46,7 @@ def command(
     settings = settings_from(settings_file, master, conf)
     progress = open_progress(quiet)
     claim_output(out, "enrich")
-    with progress.step("starting Spark"):
-        spark = start_spark(settings, progress=progress)
+    spark = start_spark(settings, progress=progress)
     order = EnrichOrder(events, layers_file, out, settings.layers.directory, strategy, pairs_within_m)  # type: ignore[arg-type]
     result: EnrichResult = enrich_events(spark, order, progress)
     progress.say(

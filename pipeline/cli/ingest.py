@@ -98,8 +98,7 @@ def command(
     settings = settings_from(settings_file, master, conf)
     progress = open_progress(quiet)
     order = IngestOrder(feed, inputs, claim_output(out, "ingest"), policy, datetime.now(UTC), append, static)
-    with progress.step("starting Spark"):
-        spark = start_spark(settings, "foresail ingest", progress)
+    spark = start_spark(settings, "foresail ingest", progress)
     try:
         result = ingest(spark, order, progress)
     finally:

@@ -78,8 +78,7 @@ def command(
 
     claim_output(out, "simulate")
     progress = open_progress(quiet)
-    with progress.step("starting Spark"):
-        spark = start_spark(settings, progress=progress)
+    spark = start_spark(settings, progress=progress)
     summary = simulate(spark, order, out, progress)
     if as_json:
         write_summary(summary_dict(summary))

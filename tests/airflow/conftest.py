@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -40,9 +40,28 @@ def airflow_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, s
         "AIRFLOW_FORESAIL_RETRIES": "0",
         "FORESAIL_TRAINING__HELD_OUT_SHARE": "0.4",
         "FORESAIL_SPARK__MASTER": "local[1]",
-        # short work: Java's optimising compiler would take half of the time
-        "FORESAIL_SPARK__CONF": '{"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}',
     }
+
+
+@pytest.fixture(scope="session")
+def java() -> Iterator[dict[str, str]]:
+    """How a task finds the Java process that all tasks use: one of its own would take most of a task's time to start.
+
+    Each task makes a Spark session in it and stops it again, so only one task at a time may use Spark.
+    """
+    from pipeline.jars import SPARK_JARS, resolve
+    from pipeline.java_process import launch_java
+    from pipeline.progress import SILENT
+    from pipeline.session import configuration
+    from pipeline.settings import read_settings
+
+    settings = read_settings(environment={"FORESAIL_SPARK__MASTER": "local[1]"})
+    jars = [jar for jar_set in SPARK_JARS for jar in resolve(jar_set, settings.jars.directory, SILENT)]
+    gateway, _ = launch_java(configuration(settings, jars, short_work=True))
+    found = gateway.java_parameters
+    yield {"PYSPARK_GATEWAY_PORT": str(found.port), "PYSPARK_GATEWAY_SECRET": found.auth_token}
+    gateway.proc.stdin.close()  # Java ends when nobody can write to it any more
+    gateway.proc.wait()
 
 
 @pytest.fixture(scope="session")
@@ -58,11 +77,11 @@ def feed(tmp_path_factory: pytest.TempPathFactory, spark: Any) -> Path:
 
 
 @pytest.fixture(scope="session")
-def run_days(airflow_environment: dict[str, str]) -> Runs:
+def run_days(airflow_environment: dict[str, str], java: dict[str, str]) -> Runs:
     def run(*runs: dict[str, Any], **environment: str) -> Ended:
         done = subprocess.run(
             [sys.executable, str(Path(__file__).with_name("run_days.py")), json.dumps(runs)],
-            env=airflow_environment | environment,
+            env=airflow_environment | java | environment,
             cwd=airflow_environment["AIRFLOW_HOME"],
             capture_output=True,
             text=True,

@@ -1,4 +1,4 @@
-"""The schedules before and after training in the real Airflow: an hour is ingested, the past is recognised anew."""
+"""The schedule before training in the real Airflow: hours are ingested, in any order and more than once."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,21 +30,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory, feed: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def ended(run_days: "Runs", folder: Path, feed: Path) -> "Ended":
-    """The later hour first, then the earlier one, the later one again, and one without a file; then the past."""
+def ended(run_days: "Runs", folder: Path) -> "Ended":
+    """The later hour first, then the earlier one, the later one again, and one without a file."""
 
     def hour(until: str) -> dict[str, Any]:
         conf = {"input": str(folder / "feed"), "events": str(folder / "events"), "domain": "fleet"}
         return {"dag": "ingest_feeds", "until": f"2026-03-02T{until}:00:00", "conf": conf}
 
-    past = {"events": str(feed), "patterns": ["route"], "matches": str(folder / "matches")}
-    return run_days(
-        *map(hour, ("07", "06", "07", "11")), {"dag": "recognise_history", "until": "2026-03-04", "conf": past}
-    )
+    return run_days(*map(hour, ("07", "06", "07", "11")))
 
 
 def test_hours_are_filled_in_any_order_and_a_finished_one_changes_nothing(ended: "Ended", folder: Path) -> None:
-    assert [run["tasks"]["ingest[-1]"] for run in ended.runs[:4]] == ["success", "success", "skipped", "skipped"]
+    assert [run["tasks"]["ingest[-1]"] for run in ended.runs] == ["success", "success", "skipped", "skipped"]
     assert {run["state"] for run in ended.runs} == {"success"}
     assert "nothing came; nothing is changed" in ended.log
     events = ds.dataset(folder / "events" / "events").to_table(columns=["track", "time", "gap_s"])
@@ -59,9 +56,3 @@ def test_an_update_of_the_events_says_which_hour_came(ended: "Ended", folder: Pa
     assert (later["from"], later["to"]) == ("2026-03-02T06:00:00+00:00", "2026-03-02T07:00:00+00:00")
     assert earlier["from"] == "2026-03-02T05:00:00+00:00"
     assert later["rows"] == pq.read_metadata(folder / "feed" / "2026-03-02T06.parquet").num_rows
-
-
-def test_the_past_is_recognised_by_the_catalog_as_it_is(ended: "Ended", folder: Path) -> None:
-    assert ended.runs[4]["tasks"] == {"recognise[-1]": "success"}
-    matches = ds.dataset(folder / "matches" / "matches").to_table(columns=["pattern"])
-    assert set(matches.column("pattern").to_pylist()) == {"route"}

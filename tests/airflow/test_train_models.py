@@ -1,8 +1,9 @@
-"""The schedules around `train_models` in the real Airflow: a week of a small simulated feed, filled day by day."""
+"""The schedules of models and matches in the real Airflow: a week of a small simulated feed, filled day by day."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.dataset as ds
 import pytest
 
 from models.store import ModelStore
@@ -41,6 +42,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def week(run_days: "Runs", feed: Path, place: Path, airflow_environment: dict[str, str]) -> "Ended":
     """Seven days; the second with a pattern that cannot be learned, then the same again, then with a wider search.
 
+    At last, the past is recognised anew.
+
     On this feed the one setting of a budget of 1 happens to judge better than the best of 3: that search is worse.
     """
     first, second, *others = WEEK
@@ -48,6 +51,8 @@ def week(run_days: "Runs", feed: Path, place: Path, airflow_environment: dict[st
     calm = training(f"{second}T02:00:00", feed, place, tolerance=0.1, budget=40) | {"dag": "evaluate_live"}
     strict = training(f"{second}T02:30:00", feed, place, tolerance=0.001, budget=40) | {"dag": "evaluate_live"}
     by_hand = training(None, feed, place) | {"after": f"{WEEK[-1]}T05:00:00"}
+    conf = {"events": str(feed), "patterns": [GOOD], "matches": str(place.parent / "past")}
+    past = {"dag": "recognise_history", "until": WEEK[-1], "conf": conf}
     return run_days(
         training(first, feed, place),
         twice,
@@ -57,6 +62,7 @@ def week(run_days: "Runs", feed: Path, place: Path, airflow_environment: dict[st
         strict,
         *(training(day, feed, place) for day in others[:-1]),
         by_hand,
+        past,
         **failing(place.parent, airflow_environment),
     )
 
@@ -130,7 +136,7 @@ def test_a_degraded_champion_is_learned_anew_with_a_wider_search(week: "Ended", 
 
 
 def test_seven_days_are_filled_and_those_without_events_succeed_and_say_so(week: "Ended") -> None:
-    empty = week.runs[6:]
+    empty = week.runs[6:11]
     assert len(empty) == 5
     for run in empty:
         assert run["state"] == "success"
@@ -142,3 +148,10 @@ def test_seven_days_are_filled_and_those_without_events_succeed_and_say_so(week:
 
 def test_a_run_without_a_data_interval_looks_at_the_last_whole_day(week: "Ended") -> None:
     assert "from 2026-03-08 00:00:00+00:00 to 2026-03-09 00:00:00+00:00: nothing is counted" in week.log
+
+
+def test_the_past_is_recognised_by_the_catalog_as_it_is(week: "Ended", place: Path) -> None:
+    past = week.runs[11]
+    assert (past["state"], past["tasks"]) == ("success", {"recognise[-1]": "success"})
+    matches = ds.dataset(place.parent / "past" / "matches").to_table(columns=["pattern"])
+    assert set(matches.column("pattern").to_pylist()) == {GOOD}
