@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from patterns.compiler import CompiledPattern
 from patterns.recognition.families import FamilyRecogniser, Near
-from patterns.recognition.family_kernel import FamilyStates
+from patterns.recognition.family_states import FamilyStates
 from patterns.recognition.matches import Matches
 from patterns.recognition.recogniser import Batch, Recogniser, RecogniserState
 from patterns.recognition.rows import CLOSED, TIMED_OUT
