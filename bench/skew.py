@@ -3,7 +3,7 @@
     .venv/bin/python -m bench.skew [--share 0.9] [--whole]
 
 The workers of `partition` run in this process, without Spark, over the events that `bench.batch --part skew` has made
-(`bench.batch --part skew --prepare`). A machine that is busy with other work hardly changes the figures. The last line
+(`bench.batch --part skew --prepare`). Other work on the machine changes them less than seconds. The last line
 tells how long the tasks take on two cores: the longest one, or half of all if that is more, and then the stitching.
 """
 
