@@ -70,7 +70,7 @@ class Case:
     longest: float = 0
     """The part of all events that one track has; 0 where tracks are as they come."""
     cut: bool = False
-    """Whether long tracks are cut into slices, however short they are."""
+    """Whether long tracks are cut into slices, however short they are; otherwise they are not, however long."""
     episodes: str = "all"
 
 
@@ -94,7 +94,9 @@ def processes(part: str, millions: float) -> list[list[Case]]:
             return _alone([replace(c, millions=m) for c in kinds for m in (millions / 2, 2 * millions)])
         case "skew":
             half, most = (replace(partition, longest=share) for share in (0.5, 0.9))
-            return _alone([noops[1], partition, half, most, replace(half, cut=True), replace(most, cut=True)])
+            return _alone(
+                [noops[1], partition, *(replace(case, cut=cut) for case in (half, most) for cut in (False, True))]
+            )
         case "maritime" | "fleet":
             return [_table_of(replace(base, domain=part, cores=n)) for n in (1, 2)]
     msg = f"unknown part {part}"
@@ -128,7 +130,7 @@ def _measured(spark: Any, case: Case, timed: int) -> dict[str, Any]:
     folder = found.by_track if case.order == "by-track" else found.by_time
     request = _request(case, folder, Path(tempfile.mkdtemp(prefix="foresail-bench-")))
     runs: list[dict[str, Any]] = []
-    with long_tracks_cut() if case.cut else nullcontext():
+    with long_tracks_cut(case.cut) if case.longest else nullcontext():
         for _ in range(1 + timed):
             began, used, told = time.perf_counter(), cpu_seconds(), dict[str, Any]()
             if case.scheme == "noop":
@@ -150,10 +152,10 @@ def data_of(spark: Any, case: Case) -> Data:
 
 
 @contextmanager
-def long_tracks_cut() -> Iterator[None]:
-    """For comparison: as if cutting a track were worth its while from half a million events on."""
+def long_tracks_cut(cut: bool) -> Iterator[None]:
+    """For comparison: as if cutting a track were worth its while from half a million events on, or never."""
     found = facts.long_tracks
-    facts.long_tracks = partial(found, least=500_000)
+    facts.long_tracks = partial(found, least=500_000) if cut else lambda *_: {}
     try:
         yield
     finally:

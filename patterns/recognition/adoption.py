@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from patterns.compiler import CompiledPattern
 from patterns.recognition.families import FamilyRecogniser
-from patterns.recognition.family_kernel import FamilyStates
+from patterns.recognition.family_states import FamilyStates
 from patterns.recognition.recogniser import Recogniser, RecogniserState
 from patterns.recognition.tables import Plan
 from patterns.recognition.track_state import TrackStates, fresh_states

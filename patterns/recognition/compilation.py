@@ -14,7 +14,8 @@ import numpy as np
 from numba import int64, typeof, types
 
 from patterns.compiler import compile_pattern
-from patterns.recognition.family_kernel import advance_families, fresh_family_states, rearranged_families
+from patterns.recognition.family_kernel import advance_families
+from patterns.recognition.family_states import fresh_family_states, rearranged_families
 from patterns.recognition.joint import fresh_joint
 from patterns.recognition.kernel import advance
 from patterns.recognition.rows import fresh_rows
@@ -67,7 +68,7 @@ def family_kernel() -> Kernel:
 
 @cache
 def family_arrangement() -> Kernel:
-    """`family_kernel.rearranged_families`, ready to be called."""
+    """`family_states.rearranged_families`, ready to be called."""
     return ready(rearranged_families, (typeof(fresh_family_states(1, 1, 1)), LONGS))
 
 

@@ -10,12 +10,8 @@ from patterns.compiler import CompiledPattern
 from patterns.conditions.syntax import Condition
 from patterns.errors import PatternError
 from patterns.recognition.compilation import family_arrangement, family_kernel
-from patterns.recognition.family_kernel import (
-    FAR_MATCH,
-    FINE,
-    FamilyStates,
-    fresh_family_states,
-)
+from patterns.recognition.family_kernel import FAR_MATCH, FINE
+from patterns.recognition.family_states import FamilyStates, fresh_family_states
 from patterns.recognition.impossible import impossible_event
 from patterns.recognition.matches import Matches, from_rows
 from patterns.recognition.recogniser import Batch

@@ -1,12 +1,12 @@
 """One long track run in slices at once: each slice as if nothing came before it, then stitched together, exactly.
 
-A slice is first run from a fresh state, with the state noted after every block of events. When the true state at its
-beginning is known, its blocks are run again from there, but only until the state after a block is the noted one: from
-then on the future is the same, and what was found stands. Most patterns forget within a few events, so that little is
-run twice; a pattern that never forgets is run twice in full, and still right.
+A slice is first run from a fresh state, and its beginning is kept: block by block the events, what they show and the
+state after them. All that comes after the beginning is shown at once. When the true state at the slice's first event
+is known, only the beginning is run again from there, and only until the state after a block is the noted one: from then
+on the future is the same, and what was found stands. If that does not come about, the slices cannot be stitched.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,51 +16,78 @@ from patterns.recognition.recogniser import Batch, Recogniser, RecogniserState
 from patterns.recognition.track_state import NO_EPISODE, NO_RUN, UNMARKED, TrackStates
 
 BLOCK_EVENTS = 8192
-SAME = ("seen", "last_time", "tie", "states", "start_index", "episode")
+LEAST_BLOCKS = 8
+"""A beginning is at least so long: what was under way before a slice need not look like anything in it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Speculation:
-    """What a slice shows when nothing came before it: per block its matches and the state after it."""
+class Beginning:
+    """What the first events of a slice show when nothing came before them: per block its matches, the state after."""
 
+    events: int
+    """How many."""
+    block: int
     found: tuple[Matches, ...]
     after: tuple[TrackStates, ...]
 
 
-def speculate(recogniser: Recogniser, slice_: Batch, block: int = BLOCK_EVENTS) -> Speculation:
-    """Run a slice of one track from a fresh state."""
-    state, found, after = recogniser.fresh(1), [], []
-    for part in blocks_of(slice_, block):
+@dataclass(frozen=True, slots=True)
+class Stitched:
+    """What a beginning truly shows."""
+
+    matches: Matches
+    after: RecogniserState
+    """The true state after it."""
+    blocks_again: int
+    settled: bool
+    """Whether the state after it is the noted one, so that what the rest of the slice has shown stands."""
+
+
+def beginning_of(
+    recogniser: Recogniser, slice_: Batch, block: int = BLOCK_EVENTS, least: int = LEAST_BLOCKS
+) -> Beginning:
+    """The part of a slice that may depend on what came before it.
+
+    A guess, which `stitch` checks: twice as long as a run that begins one block later needs to show the same.
+    """
+    state, later = recogniser.fresh(1), recogniser.fresh(1)
+    found, after = list[Matches](), list[TrackStates]()
+    agreed: int | None = None
+    for number, part in enumerate(blocks_of(slice_, block)):
+        if agreed is not None and number >= max(least, 2 * agreed):
+            break
         matches, state = recogniser.advance(part, state)
         found.append(matches)
         after.append(state.detecting)
-    return Speculation(tuple(found), tuple(after))
+        if number and agreed is None:
+            _, later = recogniser.advance(part, later)
+            agreed = number if same_future(state.detecting, later.detecting, block) else None
+    return Beginning(min(len(found) * block, len(slice_.times)), block, tuple(found), tuple(after))
 
 
-def stitch(
-    recogniser: Recogniser, slice_: Batch, state: RecogniserState, speculation: Speculation, block: int = BLOCK_EVENTS
-) -> tuple[Matches, RecogniserState, int]:
-    """The matches of a slice that begins in `state`, the state after it, and how many blocks were run again."""
-    shift, found = int(state.detecting.seen[0]), []
-    for number, part in enumerate(blocks_of(slice_, block)):
+def state_after(beginning: Beginning, before: int) -> RecogniserState:
+    """The state after a beginning as it is noted, when `before` events came before the slice."""
+    return RecogniserState(shifted(beginning.after[-1], before), ())
+
+
+def stitch(recogniser: Recogniser, events: Batch, beginning: Beginning, state: RecogniserState) -> Stitched:
+    """What the events of a beginning show when the slice begins in `state`."""
+    before, block, found = int(state.detecting.seen[0]), beginning.block, list[Matches]()
+    for number, part in enumerate(blocks_of(events, block)):
         matches, state = recogniser.advance(part, state)
         found.append(_moved(matches, number * block, 0))
-        if same_future(state.detecting, speculation.after[number], shift):
-            rest = speculation.found[number + 1 :]
-            found += [_moved(m, (number + 1 + n) * block, shift) for n, m in enumerate(rest)]
-            last = RecogniserState(shifted(speculation.after[-1], shift), ())
-            return joined(found), last, number + 1
-    return joined(found), state, len(speculation.found)
+        if same_future(state.detecting, beginning.after[number], before):
+            rest = enumerate(beginning.found[number + 1 :], number + 1)
+            found += [_moved(matches, n * block, before) for n, matches in rest]
+            return Stitched(joined(found), state_after(beginning, before), number + 1, settled=True)
+    return Stitched(joined(found), state, len(found), settled=False)
 
 
-def blocks_of(slice_: Batch, block: int) -> Sequence[Batch]:
+def blocks_of(slice_: Batch, block: int) -> Iterator[Batch]:
     """The events of one track in blocks."""
-    return [
-        Batch(words, times, np.array([0, len(times)]))
-        for words, times in (
-            (slice_.words[at : at + block], slice_.times[at : at + block]) for at in range(0, len(slice_.times), block)
-        )
-    ]
+    for at in range(0, len(slice_.times), block):
+        words, times = slice_.words[at : at + block], slice_.times[at : at + block]
+        yield Batch(words, times, np.array([0, len(times)]))
 
 
 def same_future(true: TrackStates, noted: TrackStates, shift: int) -> bool:
@@ -68,11 +95,9 @@ def same_future(true: TrackStates, noted: TrackStates, shift: int) -> bool:
     moved = shifted(noted, shift)
     run = (moved.start_index != NO_RUN) & (moved.start_index != UNMARKED)
     episode = moved.episode != NO_EPISODE
+    same = ("seen", "last_time", "tie", "states", "start_index", "episode")
     return (
-        all(
-            np.array_equal(getattr(true, name), getattr(moved, name)) for name in ("seen", "last_time", "tie", "states")
-        )
-        and np.array_equal(true.start_index, moved.start_index)
+        all(np.array_equal(getattr(true, name), getattr(moved, name)) for name in same)
         and np.array_equal(true.start_time[run], moved.start_time[run])
         and all(
             np.array_equal(getattr(true, name)[episode], getattr(moved, name)[episode])

@@ -116,7 +116,7 @@ class _Run:
             source = prepared.source
             work = Work(
                 stage, events.good, source, str(staging), self.tally, request.skip_corrupt,
-                request.episodes == "all", prepared.slices,
+                request.episodes == "all", prepared.slices, self.progress.say,
             )  # fmt: skip
             run_scheme(work, prepared.choice)
         self.seconds["recognising"] = round(time.monotonic() - began, 3)

@@ -16,8 +16,9 @@ from pyspark import TaskContext
 from pipeline.stages.match_table import NAMED, match_schema
 
 ROWS_PER_GROUP = 1_000_000
-WRITTEN_DDL = "file string, matches long"
-WRITTEN = pa.schema([("file", pa.string()), ("matches", pa.int64())])
+WRITTEN_DDL = "file string, matches long, unsettled string"
+WRITTEN = pa.schema([("file", pa.string()), ("matches", pa.int64()), ("unsettled", pa.string())])
+"""A row names a file and how many matches it holds, or a long track that cannot be run in slices."""
 UNFINISHED = "_unfinished"
 Worker = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from patterns.compiler import CompiledPattern
 from patterns.recognition.families import FamilyRecogniser, Near
-from patterns.recognition.family_kernel import FamilyStates
+from patterns.recognition.family_states import FamilyStates
 from patterns.recognition.matches import Matches
 from patterns.recognition.recogniser import Batch, Recogniser, RecogniserState
 from patterns.recognition.rows import CLOSED, TIMED_OUT
@@ -64,7 +64,8 @@ class Line:
         self._families = [FamilyRecogniser(group, updates=updates) for group in families]
         self.counts: Counter[tuple[str, str]] = Counter()
         self._track: str | None = None
-        self._place = UNKNOWN_PLACE
+        self.place = UNKNOWN_PLACE
+        """Where the event was that was read last."""
         self._state: RecogniserState | None = None
         self._family_states: list[FamilyStates] = [family.fresh(1) for family in self._families]
 
@@ -72,6 +73,16 @@ class Line:
     def matches(self) -> Counter[tuple[str, str]]:
         """What was counted, without the events."""
         return Counter({key: count for key, count in self.counts.items() if key[0] != EVENTS})
+
+    @property
+    def state(self) -> RecogniserState:
+        """What the plain patterns remember of the track that was read last."""
+        assert self._state is not None, "plain patterns have read a track"
+        return self._state
+
+    def take_up(self, track: str, state: RecogniserState, place: Places) -> None:
+        """Go on with the plain patterns of a track where another line has left it."""
+        self._track, self._state, self.place = track, state, place
 
     def advance(self, rows: EventRows) -> Iterator[pa.RecordBatch]:
         """The matches that these events complete."""
@@ -85,7 +96,7 @@ class Line:
         for n, _ in enumerate(self._families):
             yield from self._advance_family(n, rows, slots)
         if rows.places:
-            self._place = rows.places.at(np.array([len(rows.times) - 1]))
+            self.place = rows.places.at(np.array([len(rows.times) - 1]))
 
     def _advance_plain(self, rows: EventRows, slots: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
         assert self._plain is not None, "called only where there are plain patterns"
@@ -93,23 +104,24 @@ class Line:
         batch = Batch(rows.words, rows.times, rows.first_of)
         matches, after = self._plain.advance(batch, self._plain.rearranged(before, slots))
         self._state = self._plain.rearranged(after, np.array([len(slots) - 1]))
-        yield from self._found(matches, self._plain.patterns, rows)
+        yield from self.found(matches, self._plain.patterns, rows)
 
     def _advance_family(self, n: int, rows: EventRows, slots: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
         family, own = self._families[n], rows.families[n]
         batch = Batch(own.words, rows.times, rows.first_of)
         matches, after = family.advance(batch, own.near, family.rearranged(self._family_states[n], slots))
         self._family_states[n] = family.rearranged(after, np.array([len(slots) - 1]))
-        yield from self._found(matches, family.patterns, rows, own.names)
+        yield from self.found(matches, family.patterns, rows, own.names)
 
-    def _found(
+    def found(
         self, matches: Matches, patterns: Sequence[CompiledPattern], rows: EventRows, names: Sequence[str] = ()
     ) -> Iterator[pa.RecordBatch]:
+        """These matches in `rows`, which follow what was read last, as they leave the line."""
         if not len(matches):
             return
         self.counts.update(counts_of(matches, patterns))
         slot = np.searchsorted(rows.first_of, matches.event, side="right") - 1
-        places = places_of_matches(matches, rows.places, self._place)
+        places = places_of_matches(matches, rows.places, self.place)
         yield self._form(matches, patterns, rows.tracks, slot, names, places)
 
 

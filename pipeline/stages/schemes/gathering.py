@@ -73,7 +73,10 @@ def spark_hash(value: int) -> int:
 
 
 def gathered(batch: ReadBatch, keys: Sequence[int], slices: Slices | None = None) -> pa.RecordBatch:
-    """The events of a batch, a row for each bucket that has any, and for each slice of a long track."""
+    """The events of a batch, a row for each bucket that has any, and for each slice of a long track.
+
+    A row without times holds no events: it tells a bucket how many the slice has, wherever they go.
+    """
     assert batch.offsets is not None, "events that are shuffled need their order"
     names = batch.names.to_pylist()
     long = {code: slices[name] for code, name in enumerate(names) if slices and name in slices}
@@ -104,13 +107,14 @@ def gathered(batch: ReadBatch, keys: Sequence[int], slices: Slices | None = None
 def _sliced(
     columns: "_Columns", events: slice, name: str, cuts: Sequence[int], keys: Sequence[int]
 ) -> Iterator[dict[str, object]]:
-    """The events of a long track, a row for each slice, whose buckets take turns."""
+    """The events of a long track, a row for each slice, whose buckets take turns; all buckets are told its size."""
     times = columns.times(events)
     bounds = [0, *np.searchsorted(times, np.array(cuts)).tolist(), len(times)]
     for number, (begin, end) in enumerate(pairwise(bounds)):
         if end > begin:
             head = {"bucket": keys[number % len(keys)], "slice": number, "tracks": [name], "sizes": [end - begin]}
             yield head | columns.cut(slice(events.start + begin, events.start + end))
+            yield from (head | {"bucket": key} for key in keys)
 
 
 def _in_order(
@@ -255,13 +259,17 @@ def word_count(patterns: Sequence[CompiledPattern]) -> int:
 def in_slices(rows: EventRows, most: int) -> Iterator[EventRows]:
     """The same events, at most so many at a time."""
     for begin in range(0, len(rows.times), most):
-        end = min(begin + most, len(rows.times))
-        low = int(np.searchsorted(rows.first_of, begin, side="right")) - 1
-        high = int(np.searchsorted(rows.first_of, end, side="left"))
-        first_of = np.clip(rows.first_of[low : high + 1], begin, end) - begin
-        families = tuple(_family_slice(family, begin, end) for family in rows.families)
-        places = Places(rows.places.lon[begin:end], rows.places.lat[begin:end]) if rows.places else None
-        yield EventRows(rows.tracks[low:high], first_of, rows.times[begin:end], rows.words[begin:end], families, places)
+        yield part_of(rows, begin, min(begin + most, len(rows.times)))
+
+
+def part_of(rows: EventRows, begin: int, end: int) -> EventRows:
+    """The events from place `begin` up to `end`."""
+    low = int(np.searchsorted(rows.first_of, begin, side="right")) - 1
+    high = int(np.searchsorted(rows.first_of, end, side="left"))
+    first_of = np.clip(rows.first_of[low : high + 1], begin, end) - begin
+    families = tuple(_family_slice(family, begin, end) for family in rows.families)
+    places = Places(rows.places.lon[begin:end], rows.places.lat[begin:end]) if rows.places else None
+    return EventRows(rows.tracks[low:high], first_of, rows.times[begin:end], rows.words[begin:end], families, places)
 
 
 def _family_slice(family: FamilyRows, begin: int, end: int) -> FamilyRows:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from pipeline.stages.schemes.parquet_source import TIME, TRACK, ParquetSource
 
-LEAST_EVENTS = 20_000_000
-"""Below so many events a track is not worth being cut: one worker is done with nine million in six seconds, and cut and
-stitched they take twice as long (docs/benchmarks.md)."""
+LEAST_EVENTS = 4_000_000
+"""Below so many events a track is not worth being cut: one worker is done with it in three seconds, and stitching is
+one more Spark stage (docs/benchmarks.md)."""
 LONG_SHARE = 0.5
 """A track is long when it has more than this part of what one worker has to do."""
 SLICES_PER_WORKER = 2

@@ -1,8 +1,10 @@
 """A scheme carried out: the Spark plan whose workers write the matches, for events of either kind of source."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -39,12 +41,33 @@ class Work:
     """Whether open episodes are told at each further detection."""
     slices: Slices = field(default_factory=dict)
     """Long tracks, and where to cut them."""
+    say: Callable[[str], None] = lambda _: None
+    """Where to tell what was not as expected."""
 
 
 def run_scheme(work: Work, choice: Choice) -> int:
     """Find and write the matches; how many there are."""
-    plan = written(work, choice)
-    return sum(row.matches for row in plan.collect())
+    rows = written(work, choice).collect()
+    unsettled = sorted(row.unsettled for row in rows if row.unsettled)
+    if not unsettled:
+        return sum(row.matches for row in rows)
+    for track in unsettled:
+        work.say(f"track {track}: some pattern remembers more than a slice of it, so it is run again in one piece")
+    return run_scheme(_begun_anew(replace(work, slices=without(work.slices, unsettled))), choice)
+
+
+def without(slices: Slices, tracks: Collection[str]) -> Slices:
+    """The same without these tracks, which stay whole."""
+    return {track: cuts for track, cuts in slices.items() if track not in tracks}
+
+
+def _begun_anew(work: Work) -> Work:
+    """The same work as if nothing had been written and counted yet."""
+    for file in Path(work.folder).glob("*.parquet"):
+        file.unlink()
+    if work.tally is not None:
+        work.tally.value = Counter()
+    return work
 
 
 def written(work: Work, choice: Choice) -> DataFrame:

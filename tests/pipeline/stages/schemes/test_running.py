@@ -189,6 +189,54 @@ def many_events(seed: int, tracks: int, rows: int) -> pa.Table:
     )
 
 
+def as_one_track(table: pa.Table, share: float) -> pa.Table:
+    """The same events, the later ones all of one track."""
+    others = round((1 - share) * len(table))
+    names = pa.concat_arrays([table["track"].combine_chunks()[:others], pa.array(["long"] * (len(table) - others))])
+    return table.set_column(0, "track", names)
+
+
+def cut_and_whole(
+    spark: SparkSession, path: str, patterns: tuple[CompiledPattern, ...], folder: Path
+) -> tuple[list[tuple[int, int]], list[str]]:
+    """Digests of what is written with long tracks cut and with all tracks whole, and what was said meanwhile."""
+    stage, events = Recognise(patterns), read_events(spark, [path]).good
+    prepared = prepare([path], events, stage, Scheme.PARTITION, as_read=True)
+    assert prepared.source is not None
+    digests, said = [], list[str]()
+    for n, slices in enumerate((long_tracks(prepared.source, buckets=2, least=100_000), {})):
+        assert list(slices) == ["long"][n:]
+        out, tally = folder / f"out-{n}", open_tally(spark.sparkContext)
+        out.mkdir()
+        work = Work(stage, events, prepared.source, str(out), tally, slices=slices, say=said.append)
+        found = run_scheme(work, prepared.choice)
+        digests.append(digest(spark.read.parquet(str(out)).drop("registers")))
+        assert (found, tally.value[EVENTS, ""]) == (digests[-1][0], prepared.source.rows)
+        assert sum(count for (kind, _), count in tally.value.items() if kind == MATCHES) == found
+    return digests, said
+
+
+def test_slices_that_write_for_themselves_show_the_same(spark: SparkSession, tmp_path: Path) -> None:
+    random = Random(5)
+    patterns = random_catalog(random, 9)
+    assert {pattern.spec.output for pattern in patterns} > {Output.DETECT}
+    path = shuffled(as_one_track(many_events(3, tracks=50, rows=600_000), 0.8), tmp_path / "mixed", random)
+    (cut, whole), said = cut_and_whole(spark, path, patterns, tmp_path)
+    assert cut == whole
+    assert whole[0] > 100_000
+    assert not said, "most of each slice was shown by itself"
+
+
+def test_a_track_with_a_pattern_that_never_forgets_is_run_again_whole(spark: SparkSession, tmp_path: Path) -> None:
+    table = as_one_track(many_events(3, tracks=50, rows=600_000), 0.8)
+    x = np.where(np.arange(len(table)) == 120_001, 1, 6)  # one event begins what all others complete
+    path = shuffled(table.set_column(3, "x", pa.array(x)), tmp_path / "mixed", Random(1))
+    waits = compile_pattern(spec_of("waits", "any(odd, high)", WHERE))
+    (cut, whole), said = cut_and_whole(spark, path, (waits,), tmp_path)
+    assert cut == whole
+    assert [line.partition(":")[0] for line in said] == ["track long"]
+
+
 def test_schemes_agree_on_a_million_events(spark: SparkSession, tmp_path: Path) -> None:
     random = Random(14)
     patterns = random_catalog(random, 8)
