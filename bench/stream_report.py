@@ -43,6 +43,7 @@ def _rows(part: str, held: dict[str, Any]) -> list[tuple[str, str, str]]:
             return [
                 (f"append to alert at {held['rate']:,}/s, median, s", f"{held['p50_s']}", ""),
                 (f"append to alert at {held['rate']:,}/s, 99th percentile, s", f"{held['p99_s']}", "3"),
+                ("the same in the first minute at that rate, s", f"{held['p99_s_of_the_first_minute']}", ""),
             ]
         case "order":
             return [
