@@ -8,8 +8,10 @@ SQLite, no examples, everyone is admin: for one person on one machine.
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -87,7 +89,7 @@ def split_by_hour(events: Path, history: Path, feed: Path, today: datetime) -> N
 
 
 def main() -> None:
-    """Prepare, say where the page is, and become Airflow."""
+    """Prepare, say where the page is, and run Airflow until Ctrl-C."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=8080)
     parser.add_argument("--home", type=Path, default=cache_home() / "foresail" / "airflow")
@@ -97,7 +99,30 @@ def main() -> None:
     prepare(home, environment, datetime.now(tz=UTC))
     print(f"foresail: Airflow will be at http://127.0.0.1:{asked.port}; stop it with Ctrl-C", file=sys.stderr)
     sys.stderr.flush()
-    os.execve(str(PROGRAMS / "airflow"), ["airflow", "standalone"], environment)
+    sys.exit(run_until_interrupted([str(PROGRAMS / "airflow"), "standalone"], environment))
+
+
+def run_until_interrupted(command: list[str], environment: dict[str, str], patience_s: float = 20.0) -> int:
+    """Run `command`; on Ctrl-C or SIGTERM ask it to stop, and after a while end it with all that it has started.
+
+    It has a process group of its own: Airflow waits for ever for parts that have heard Ctrl-C for themselves.
+    """
+    child = subprocess.Popen(command, env=environment, start_new_session=True)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return child.wait()
+    except KeyboardInterrupt:
+        print("foresail: stopping Airflow", file=sys.stderr)
+        child.send_signal(signal.SIGINT)
+        try:
+            return child.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            return 0
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
 
 
 def _run(command: list[str], environment: dict[str, str], quiet: bool = False) -> None:

@@ -1,36 +1,42 @@
-"""The local Airflow stays on this machine, and its tasks run this checkout's command."""
+"""The process around a local Airflow; Airflow itself is run by the tests of the schedules."""
 
-from datetime import UTC, datetime
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import pytest
 
-from pipeline.local_airflow import CHECKOUT, environment_of, split_by_hour
-
-
-def test_it_is_bound_to_loopback_and_reads_the_schedules(tmp_path: Path) -> None:
-    told = environment_of(tmp_path, 8099)
-    assert told["AIRFLOW__API__HOST"] == "127.0.0.1"
-    assert told["AIRFLOW__CORE__EXECUTION_API_SERVER_URL"].startswith("http://127.0.0.1:8099/")
-    assert (Path(told["AIRFLOW__CORE__DAGS_FOLDER"]) / "train_models.py").exists()
-    assert told["AIRFLOW_FORESAIL_COMMAND"].endswith("/foresail")
-    assert Path(told["AIRFLOW__CORE__DAGS_FOLDER"]).parent.parent == CHECKOUT
+STUBBORN = "import os, signal, subprocess, sys, time; signal.signal(signal.SIGINT, signal.SIG_IGN);" + (
+    "part = subprocess.Popen(['sleep', '600']); open(sys.argv[1], 'w').write(f'{os.getpid()} {part.pid} ');"
+    "time.sleep(600)"
+)
+RUN = (
+    "import os, sys; from pipeline.local_airflow import run_until_interrupted;"
+    "sys.exit(run_until_interrupted(sys.argv[1:], dict(os.environ), patience_s=1.0))"
+)
 
 
-def test_what_was_before_today_is_history_and_each_hour_of_today_a_file(tmp_path: Path) -> None:
-    texts = ("2026-03-02 23:59", "2026-03-03 05:00", "2026-03-03 05:59", "2026-03-03 06:00", "2026-03-04 00:00")
-    times = [datetime.fromisoformat(f"{text}Z") for text in texts]
-    table = pa.table({"track": list("abcde"), "time": pa.array(times, pa.timestamp("us", "UTC")), "gap_s": [1.0] * 5})
-    (tmp_path / "events").mkdir()
-    pq.write_table(table, tmp_path / "events" / "part.parquet")
-    today = datetime(2026, 3, 3, 12, 30, tzinfo=UTC)
-    split_by_hour(tmp_path / "events", tmp_path / "history", tmp_path / "feed", today)
-    held = {file.name: pq.read_table(file) for file in (tmp_path / "feed").iterdir()}
-    assert {name: hour.column("track").to_pylist() for name, hour in held.items()} == {
-        "2026-03-03T05.parquet": ["b", "c"],
-        "2026-03-03T06.parquet": ["d"],
-    }
-    history = pq.read_table(tmp_path / "history" / "history.parquet")
-    assert history.to_pydict()["track"] == ["a"]
-    assert history.column_names == ["track", "time"], "what is derived is derived anew"
+@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
+def test_whatever_does_not_stop_when_asked_is_ended_with_all_its_parts(tmp_path: Path, told: signal.Signals) -> None:
+    started = tmp_path / "started"
+    command = [sys.executable, "-c", RUN, sys.executable, "-c", STUBBORN, str(started)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    while not started.exists() or not started.read_text().endswith(" "):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(told)
+    assert "stopping Airflow" in process.communicate(timeout=60)[1]
+    assert process.returncode == 0
+    assert [number for number in started.read_text().split() if is_running(int(number))] == []
+
+
+def is_running(number: int) -> bool:
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
+    return state != "Z"  # what nobody has waited for yet has ended
