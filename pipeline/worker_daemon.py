@@ -1,8 +1,8 @@
-"""The process that forks Python workers for Spark: pyspark's own, with what every worker needs loaded once before.
+"""The process that forks Python workers for Spark: pyspark's own, on a shorter path.
 
 Spark puts its Python code on the path as archives and has every task look at the path anew, for which Python 3.11 reads
 the directories of the archives again: 0.15 s a task on an idle machine. Where the packages are installed, the archives
-are not needed.
+are not needed. Nothing else is loaded here: libraries start threads, and a copy of a process with threads may hang.
 """
 
 import re
@@ -30,10 +30,8 @@ def leave_archives() -> None:
 
 
 def main() -> None:
-    """Load what workers share, then be pyspark's daemon."""
+    """Leave the archives, then be pyspark's daemon."""
     leave_archives()
-    import pandas  # noqa: F401, PLC0415 - loaded for the workers, which are copies of this process
-    import pyarrow  # noqa: F401, PLC0415
     from pyspark import daemon  # noqa: PLC0415 - not before the archives are gone
 
     daemon.manager()  # type: ignore[no-untyped-call]
