@@ -109,9 +109,7 @@ def train(folder: Path) -> None:
     store.add(build(pattern, counts, ModelSettings(LearnSettings(order=2), horizon=60, within=10, threshold=0.2)))
 
 
-def as_messages(
-    numbers: DataFrame, number: Column, tracks: int = TRACKS, first: int = FIRST, further: Column | None = None
-) -> DataFrame:
+def as_messages(numbers: DataFrame, number: Column, tracks: int = TRACKS, first: int = FIRST) -> DataFrame:
     """Events of tracks that drift through speeds, drifts and distances, as Kafka records keyed by track."""
     track, step = number % tracks, F.floor(number / tracks)
     phase = track * 0.37
@@ -136,7 +134,7 @@ def as_messages(
         (wave(25.0, 0.0, 1.0, 8.0) > 0.9).alias("change_in_heading"),
     )
     key, value = (track + 210_000_000).cast("string").alias("key"), F.to_json(event).alias("value")
-    return numbers.select(key, value, *([] if further is None else [further]))
+    return numbers.select(key, value)
 
 
 def fill(bench: Bench, events: int, tracks: int = TRACKS, first: int = FIRST) -> float:
