@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T  # noqa: N812
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
@@ -20,14 +21,16 @@ from pipeline.stages.derive_stream import with_previous_schema
 from pipeline.stages.track_memory import decode_memory, empty_memory, encode_memory, meet
 from pipeline.stream.bucket_rules import BucketRules
 from pipeline.stream.control import ControlMessage, parse_control
-from pipeline.stream.operator import AGAIN, CONTROL, EVENT, LATE, last_tick_us
+from pipeline.stream.operator import AGAIN, CONTROL, EVENT, LATE, PACKED, last_tick_us
 from pipeline.stream.ordering import due
+from pipeline.stream.packed.packing import unpacked
 from pipeline.stream.recent_positions import RecentPositions
 from pipeline.stream.resting import CHUNKS, chunk_of
 from pipeline.stream.saved import BucketClock
 
 ARRANGED_DDL = "about string, memory binary, waiting binary, past binary, recent binary"
 SWEPT_AT_ONCE = 4
+NAV_STATUSES = 16
 
 
 def arranged(rows: DataFrame, options: DeriveOptions, rules: BucketRules) -> DataFrame:
@@ -58,7 +61,7 @@ class ArrangeProcessor(StatefulProcessor):
         timerValues: Any,  # noqa: ARG002, N803
     ) -> Iterator[pd.DataFrame]:
         """One micro-batch of one bucket."""
-        arrived = pd.concat(list(rows), ignore_index=True)
+        arrived = unpacked_among(pd.concat(list(rows), ignore_index=True))
         held = self._saved.get()
         arranging = Arranging(self._rules, held, self._take, self._put)
         out = arranging.advance(arrived)
@@ -77,6 +80,25 @@ class ArrangeProcessor(StatefulProcessor):
 
     def close(self) -> None:
         """Nothing is held open."""
+
+
+def unpacked_among(rows: pd.DataFrame) -> pd.DataFrame:
+    """`rows` with packed events as rows of their own."""
+    packed = (rows["kind"] == PACKED).to_numpy()
+    if not packed.any():
+        return rows
+    events = unpacked(rows.loc[packed, "packed"].tolist())
+    time = pd.Series(events["time_us"].to_numpy().view("datetime64[us]")).astype(rows["time"].dtype)
+    events = events.assign(bucket=rows["bucket"].iloc[0], kind=EVENT, time=time, status=_status(events))
+    return pd.concat([rows[~packed], events.reindex(columns=rows.columns)], ignore_index=True)
+
+
+def _status(events: pd.DataFrame) -> NDArray[np.object_]:
+    """What `pipeline.stages.derive.status` is: the engine, or the navigational status as text."""
+    engine, number = events["engine"].to_numpy(dtype=object), events["nav_status"].to_numpy(dtype=np.float64)
+    texts = np.array([*map(str, range(NAV_STATUSES)), None], dtype=object)
+    spelled = texts[np.where(np.isnan(number), NAV_STATUSES, number).astype(np.int64)]
+    return np.where(pd.isna(engine), spelled, engine)
 
 
 class Arranging:

@@ -54,7 +54,7 @@ def crossing(
         words.append(_near_text(family, near, events, shelf).alias(f"near_{n}"))
     shown = [F.col(name) for name in dict.fromkeys(("lon", "lat", *attributes)) if name in events.columns]
     time = F.unix_micros("time").alias("time_us")
-    keys = [F.col(name) for name in ("bucket", "kind", "track", "offset", "arrived_us", "payload")]
+    keys = [F.col(name) for name in ("bucket", "kind", "track", "offset", "arrived_us", "payload", "packed")]
     rows: DataFrame = events.select(*keys, time, *words, *shown)
     return rows
 

@@ -15,11 +15,12 @@ from pipeline.stream.bucket_alerts import Alerting
 from pipeline.stream.bucket_rules import BucketRules
 from pipeline.stream.control import ControlMessage, Known, Refusal, changed, parse_control, tried
 from pipeline.stream.line_spec import LineSpec
+from pipeline.stream.packed.packing import unpacked
 from pipeline.stream.saved import CHUNK_DDL, SAVED_DDL, Chunk, Saved, chunk_from_row, chunk_to_row, from_row, to_row
 
-EVENT, CONTROL, TICK, TOLD, LATE, AGAIN = 0, 1, 2, 3, 4, 5
+EVENT, CONTROL, TICK, TOLD, LATE, AGAIN, PACKED = 0, 1, 2, 3, 4, 5, 6
 """What a row of the input is: an event, a control message, the wall clock, something to pass on, a late event, an event
-of the past as it should have been."""
+of the past as it should have been, many events packed."""
 PASSED_ON = {TOLD: findings.REJECTED, LATE: findings.LATE}
 
 
@@ -90,13 +91,24 @@ def step(
     bucket.tally.rejected = len(passed[0][1])
     late = sum('"reason": "late"' in text for text in passed[1][1])
     bucket.tally.late, bucket.tally.repeated = late, len(passed[1][1]) - late
-    told += bucket.advance(arrived[kind == EVENT], last_tick_us(arrived), flush, arrived[kind == AGAIN])
+    told += bucket.advance(events_of(arrived), last_tick_us(arrived), flush, arrived[kind == AGAIN])
     told.append(
         findings.told_rows(
             findings.STATS, [{"bucket": number, **asdict(bucket.tally), "outcomes": bucket.outcomes.tally}]
         )
     )
     return bucket, told
+
+
+def events_of(rows: pd.DataFrame) -> pd.DataFrame:
+    """The events among `rows`: those that are rows of their own, and the packed ones."""
+    kind = rows["kind"].to_numpy()
+    single: pd.DataFrame = rows[kind == EVENT].drop(columns="packed", errors="ignore")
+    packed = kind == PACKED
+    if not packed.any():
+        return single
+    many = unpacked(rows.loc[packed, "packed"].tolist())
+    return pd.concat([single, many], ignore_index=True) if len(single) else many
 
 
 def last_tick_us(rows: pd.DataFrame) -> int:

@@ -22,7 +22,9 @@ from pipeline.stream.bucket_alerts import Alerting
 from pipeline.stream.bucket_rules import BucketRules
 from pipeline.stream.crossing import beside, bucket_labels, bucket_of, crossing
 from pipeline.stream.findings import FINDING_DDL
-from pipeline.stream.operator import EVENT, TOLD, BucketProcessor
+from pipeline.stream.operator import EVENT, PACKED, TOLD, BucketProcessor
+from pipeline.stream.packed.choice import plain_feed
+from pipeline.stream.packed.packing import Packing
 from pipeline.stream.plan import Compiled, compile_line
 from pipeline.stream.source import LONGEST_SHOWN, read_control, read_messages
 
@@ -50,16 +52,17 @@ def live_line(spark: SparkSession, settings: Settings, policy: Policy, progress:
     if shelf is not None:
         publish(list(layers.values()), shelf)
 
-    def events(attributes: tuple[str, ...] | None = None) -> DataFrame:
-        """What the conditions read; with `attributes` only those, so that no others are carried along."""
-        carried = _carried(attributes, stream.derive)
-        rows = _as_rows(read_messages(spark, settings, policy, carried), labels, carried)
+    def events(compiled: Compiled | None = None) -> DataFrame:
+        """What the conditions read; with `compiled` only that, so that nothing else is carried along."""
+        carried = _carried(compiled.attributes, stream.derive) if compiled else None
+        packing = _packing(stream, policy, labels, compiled, bool(layers)) if compiled else None
+        rows = _as_rows(read_messages(spark, settings, policy, carried, packing), labels, carried)
         arranged_rows = _derived(beside(rows, read_control(spark, settings), labels), stream, policy)
         return enrich(arranged_rows, list(layers.values()), "worker", shelf) if layers else arranged_rows
 
     catalog = catalog_named(stream.patterns, stream.domain, stream.parameters)
     compiled = compile_line(catalog, attribute_types(events().schema), layers, stream)
-    rows = events(compiled.attributes)
+    rows = events(compiled)
     crossed = crossing(rows, compiled.spec, compiled.families, layers, compiled.attributes, shelf)
     rules = bucket_rules(stream)
     # what the first stateful step has put in order needs no waiting in the second
@@ -84,17 +87,27 @@ def bucket_rules(stream: StreamSettings) -> BucketRules:
     )
 
 
-def _carried(attributes: tuple[str, ...] | None, derive: bool) -> set[str] | None:
+def _carried(attributes: tuple[str, ...], derive: bool) -> set[str]:
     """The columns of a message that later steps read: what is derived needs more than the conditions say."""
-    if attributes is None:
-        return None
     needed = {*REMEMBERED, "engine", "nav_status", "accelerating"} if derive else set()
     return {"lon", "lat", *attributes, *needed}
 
 
+def _packing(
+    stream: StreamSettings, policy: Policy, labels: list[int], compiled: Compiled, enriched: bool
+) -> Packing | None:
+    """How plain messages travel to the first step with state; None where Spark enriches them before that."""
+    feed = plain_feed(stream, policy, _carried(compiled.attributes, stream.derive))
+    if feed is None or (enriched and not stream.derive):
+        return None
+    return Packing(feed, tuple(labels), None if stream.derive else compiled.spec.conditions)
+
+
 def _as_rows(judged: DataFrame, labels: list[int], carried: set[str] | None) -> DataFrame:
-    """Messages as rows of the line: events, and rejected ones that are only passed on."""
-    bad = F.col("reason").isNotNull()
+    """Messages as rows of the line: events, packed ones, and rejected ones that are only passed on."""
+    packed = F.col("packed").isNotNull() if "packed" in judged.columns else F.lit(False)
+    bucket = bucket_of(F.col("track"), labels)
+    bad = F.col("reason").isNotNull() & ~packed
     raw = F.struct(
         "source",
         "line",
@@ -103,18 +116,22 @@ def _as_rows(judged: DataFrame, labels: list[int], carried: set[str] | None) -> 
         F.length("raw").alias("raw_characters"),
     )
     return judged.select(
-        bucket_of(F.col("track"), labels).alias("bucket"),
-        F.when(bad, TOLD).otherwise(EVENT).alias("kind"),
+        (F.coalesce("packed_bucket", bucket) if "packed" in judged.columns else bucket).alias("bucket"),
+        F.when(packed, PACKED).when(bad, TOLD).otherwise(EVENT).alias("kind"),
         F.coalesce("track", F.lit("")).alias("track"),
         F.coalesce("time", F.timestamp_micros(F.lit(0).cast("long"))).alias("time"),
         F.coalesce("line", F.lit(0)).cast("long").alias("offset"),
         F.col("arrived").alias("arrived_us"),
         F.when(bad, F.to_json(raw)).alias("payload"),
+        (F.col("packed") if "packed" in judged.columns else F.lit(None).cast("binary")).alias("packed"),
         *(name for name in judged.columns if name not in _ABOUT and (carried is None or name in carried)),
     )
 
 
-_ABOUT = ("source", "line", "raw", "repairs", "reason", "arrived", "track", "time", "offset", "bucket", "kind")
+_ABOUT = (
+    *("source", "line", "raw", "repairs", "reason", "arrived", "track", "time", "offset", "bucket", "kind"),
+    *("packed", "packed_bucket"),
+)
 
 
 def _derived(rows: DataFrame, stream: StreamSettings, policy: Policy) -> DataFrame:

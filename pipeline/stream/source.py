@@ -1,5 +1,6 @@
 """Where the live line reads: messages from Kafka or from files that arrive, cleaned, and control messages."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Literal
@@ -16,10 +17,12 @@ from pipeline.sources.lines import stream_lines
 from pipeline.sources.reading import parse_lines
 from pipeline.stages.clean import clean
 from pipeline.stages.policy import Policy
+from pipeline.stream.packed.packing import PACKED_DDL, Packing
 
 LONGEST_SHOWN = 100_000
 """So many characters of a rejected message are passed on: a topic takes a megabyte. The rest is where it was."""
 CANONICAL = "kafka_json"
+PACKED_COLUMNS = ("packed_bucket", "packed")
 ALWAYS = ("track", "mmsi", "time", "lon", "lat")
 COMPLETED_BY = {"vessel_type": ("ship_type",), "speed_kn": ("speed_kmh",), "speed_kmh": ("speed_kn",)}
 """What cleaning makes a column of when the message does not have it."""
@@ -35,28 +38,39 @@ READERS = {"double": number, "long": whole, "string": text_of, "boolean": _truth
 
 
 def read_messages(
-    spark: SparkSession, settings: Settings, policy: Policy, carried: set[str] | None = None
+    spark: SparkSession,
+    settings: Settings,
+    policy: Policy,
+    carried: set[str] | None = None,
+    packing: Packing | None = None,
 ) -> DataFrame:
     """Cleaned messages as they come, with `arrived` and, where one is no position, a `reason`.
 
-    With `carried`, only these columns are sure to be read: parsing JSON is the largest part of a line's work.
+    With `carried`, only these columns are sure to be read: parsing JSON is the largest part of a line's work. With
+    `packing`, plain messages are in `packed` for their `packed_bucket`, and only others are rows of their own.
     """
     stream = settings.stream
     feed = with_columns(find_feed(stream.feed), stream, carried)
-    lines = _topic_lines(spark, settings) if stream.source == "kafka" else _file_lines(spark, stream)
+    if packing is not None:
+        feed = passing_through(feed, PACKED_COLUMNS)
+    lines = _topic_lines(spark, settings, packing) if stream.source == "kafka" else _file_lines(spark, stream)
+    return judged(lines, feed, policy, stream.domain)
+
+
+def judged(lines: DataFrame, feed: Feed, policy: Policy, domain: str) -> DataFrame:
+    """`lines` (raw, source, line, recoded, arrived) parsed and cleaned, with a `reason` where one is no position."""
     # the clock of a query that runs for months cannot be a constant of its plan
-    judged = clean(
-        parse_lines(lines, feed), policy.model_copy(update={"latest": END_OF_TIME}), stream.domain, END_OF_TIME
-    )
+    timeless = policy.model_copy(update={"latest": END_OF_TIME})
+    rows = clean(parse_lines(lines, feed), timeless, domain, END_OF_TIME)
     latest = F.lit(policy.latest) if policy.latest else F.timestamp_micros("arrived") + F.expr("INTERVAL 1 DAY")
-    return judged.withColumn("reason", F.coalesce("reason", F.when(F.col("time") > latest, "future_time")))
+    return rows.withColumn("reason", F.coalesce("reason", F.when(F.col("time") > latest, "future_time")))
 
 
 def with_columns(feed: Feed, stream: StreamSettings, carried: set[str] | None = None) -> Feed:
     """`feed` with the further columns that the settings name, and with the time of arrival."""
     further = stream.columns
     fields = feed.json_schema + "".join(f", {name} string" for name in further) if feed.json_schema else ""
-    kept = _fields(fields, carried) if carried is not None and feed.name == CANONICAL else None
+    kept = parsed_fields(fields, carried) if carried is not None and feed.name == CANONICAL else None
 
     def columns(cells: Cells) -> dict[str, Column]:
         def known(*names: str) -> Column:
@@ -75,7 +89,13 @@ def with_columns(feed: Feed, stream: StreamSettings, carried: set[str] | None = 
     return replace(feed, columns=columns, json_schema=schema, json_types=types if feed.json_types else {})
 
 
-def _fields(schema: str, carried: set[str]) -> list[str]:
+def passing_through(feed: Feed, names: Sequence[str]) -> Feed:
+    """`feed` whose messages keep these columns of their lines."""
+    own = feed.columns
+    return replace(feed, columns=lambda cells: {**own(cells), **{name: F.col(name) for name in names}})
+
+
+def parsed_fields(schema: str, carried: set[str]) -> list[str]:
     """The fields of canonical JSON that must be parsed for the columns that are carried."""
     wanted = {*carried, *ALWAYS, *(other for name in carried for other in COMPLETED_BY.get(name, ()))}
     return [field.split()[0] for field in schema.split(", ") if field.split()[0] in wanted]
@@ -95,20 +115,24 @@ def read_control(spark: SparkSession, settings: Settings) -> DataFrame | None:
     return text.select(F.col("value").alias("payload"), F.lit(0).cast("long").alias("offset"))
 
 
-def _topic_lines(spark: SparkSession, settings: Settings) -> DataFrame:
+def _topic_lines(spark: SparkSession, settings: Settings, packing: Packing | None) -> DataFrame:
     stream = settings.stream
     reader = spark.readStream.format("kafka").options(**_kafka(settings, stream.topics.positions))
     records = reader.options(
         startingOffsets=stream.starting_offsets, maxOffsetsPerTrigger=str(stream.most_events)
     ).load()
+    messages = records.select("value", "partition", "offset", F.unix_micros("timestamp").alias("arrived"))
+    if packing is not None:
+        messages = messages.mapInArrow(packing, PACKED_DDL)
     text = F.col("value").cast("string")
     valid = F.is_valid_utf8(text)
-    return records.select(
+    return messages.select(
         F.when(valid, text).otherwise(F.decode("value", "ISO-8859-1")).alias("raw"),
-        F.concat(F.lit("kafka:"), "topic", F.lit("/"), "partition").alias("source"),
+        F.concat(F.lit(f"kafka:{stream.topics.positions}/"), "partition").alias("source"),
         F.col("offset").alias("line"),
         (~valid).alias("recoded"),
-        F.unix_micros("timestamp").alias("arrived"),
+        "arrived",
+        *(PACKED_COLUMNS if packing is not None else ()),
     )
 
 

@@ -97,7 +97,7 @@ def _enabled(
 
 def late_rows(behind: pd.DataFrame) -> pa.Table:
     """Events that came too late or twice, as they came, with the reason."""
-    inner = {"bucket", "kind", "payload"}
+    inner = {"bucket", "kind", "payload", "packed"}
     words = ("word_", "family_", "near_")
     shown = behind.drop(columns=[c for c in behind.columns if c in inner or c.startswith(words)])
     time = pd.to_datetime(shown["time_us"], unit="us", utc=True)
