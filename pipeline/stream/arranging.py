@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T  # noqa: N812
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
@@ -93,12 +92,12 @@ def unpacked_among(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([rows[~packed], events.reindex(columns=rows.columns)], ignore_index=True)
 
 
-def _status(events: pd.DataFrame) -> NDArray[np.object_]:
+def _status(events: pd.DataFrame) -> "pd.Series[Any]":
     """What `pipeline.stages.derive.status` is: the engine, or the navigational status as text."""
     engine, number = events["engine"].to_numpy(dtype=object), events["nav_status"].to_numpy(dtype=np.float64)
     texts = np.array([*map(str, range(NAV_STATUSES)), None], dtype=object)
     spelled = texts[np.where(np.isnan(number), NAV_STATUSES, number).astype(np.int64)]
-    return np.where(pd.isna(engine), spelled, engine)
+    return pd.Series(np.where(pd.isna(engine), spelled, engine), dtype=object)
 
 
 class Arranging:

@@ -23,6 +23,7 @@ from pipeline.stream.line_metrics import Metrics, serve
 from pipeline.stream.line_spec import LineSpec, line_for
 from pipeline.stream.live_table import live_table
 from pipeline.stream.online import Online
+from pipeline.stream.packed.kernels import KERNELS
 from pipeline.stream.query import LiveLine, live_line
 from pipeline.stream.replies import Replies
 from pipeline.stream.sinks import Sinks, Told
@@ -178,6 +179,8 @@ def warm(spark: SparkSession, spec: LineSpec, workers: int) -> None:
     """Load the kernels and build the line in `workers` Python workers at once."""
 
     def load(batches: Iterable[pd.DataFrame]) -> Iterable[pd.DataFrame]:
+        for kernel in KERNELS.values():
+            kernel()
         line = line_for(spec, Configuration())
         state = line.fresh(1)
         line.rearranged(state, state.last_time * 0)

@@ -4,6 +4,7 @@ import json
 from datetime import UTC, datetime
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 from patterns.conditions.parser import parse_condition
 from pipeline.settings import StreamSettings
 from pipeline.stages.policy import Policy
+from pipeline.stream.arranging import unpacked_among
+from pipeline.stream.operator import CONTROL, EVENT, PACKED
 from pipeline.stream.packed.choice import plain_feed
 from pipeline.stream.packed.packing import Packing, unpacked
 from pipeline.stream.packed.scan_kernel import ABSENT, FALSE, LONG, TEXT, TRUE
@@ -134,3 +137,26 @@ def test_instants_are_those_of_the_calendar(moment: datetime, zone: str, between
     since = moment.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
     whole = since.days * 86_400_000_000 + since.seconds * 1_000_000 + since.microseconds
     assert instants_at(data, start, end, np.ones(1, dtype=np.bool_)).tolist() == [whole]
+
+
+def test_packed_events_stand_among_the_rows_of_a_step_that_derives() -> None:
+    feed = plain_feed(StreamSettings(source="kafka"), Policy(), {"lon", "lat", "nav_status", "engine"})
+    assert feed is not None
+    states = [("null", "5"), ('"idle"', "1"), ("null", "null")]
+    message = (
+        '{{"track": "t{}", "time": "2024-05-01T00:00:0{}.5Z", "lon": 8, "lat": 54, "engine": {}, "nav_status": {}}}'
+    )
+    messages = [message.format(n, n, *state).encode() for n, state in enumerate(states)]
+    (out,) = Packing(feed, (4,))([batch(messages)])
+    rows = pd.DataFrame(
+        {"bucket": 4, "kind": [CONTROL, PACKED], "track": "", "payload": ["{}", None]}
+        | {"packed": [None, out.column("packed")[0].as_py()], "time": pd.Timestamp(0), "offset": 0, "arrived_us": 0}
+        | {"lon": np.nan, "lat": np.nan, "engine": None, "nav_status": np.nan, "status": None}
+    )
+    got = unpacked_among(rows)
+    assert got["kind"].tolist() == [CONTROL, EVENT, EVENT, EVENT]
+    assert got["bucket"].tolist() == [4] * 4
+    assert got["status"].tolist() == [None, "5", "idle", None]
+    assert got["time"].tolist()[1:] == [pd.Timestamp(f"2024-05-01 00:00:0{n}.5") for n in range(3)]
+    assert got["time"].dtype == rows["time"].dtype
+    assert got["offset"].tolist() == [0, 100, 101, 102]
