@@ -32,12 +32,16 @@ SWEPT_AT_ONCE = 4
 
 def arranged(rows: DataFrame, options: DeriveOptions, rules: BucketRules) -> DataFrame:
     """`rows` (bucket, kind, track, time, ...) in order, with derived attributes."""
-    keyed = rows.withColumn("status", status())
-    schema = with_previous_schema(keyed.schema)
-    schema = T.StructType([field for field in schema.fields if field.name != "late_reason"])
-    met = keyed.groupBy("bucket").transformWithStateInPandas(ArrangeProcessor(rules, schema), schema, "append", "None")
+    met = beside_previous(rows.withColumn("status", status()), rules)
     derived = with_attributes(met.drop("status"), options)
     return derived.select(*rows.columns, *[name for name in derived.columns if name not in rows.columns])
+
+
+def beside_previous(rows: DataFrame, rules: BucketRules) -> DataFrame:
+    """`rows` (bucket, kind, track, time, status, ...) in order, events with the one before them as `previous_*`."""
+    schema = with_previous_schema(rows.schema)
+    schema = T.StructType([field for field in schema.fields if field.name != "late_reason"])
+    return rows.groupBy("bucket").transformWithStateInPandas(ArrangeProcessor(rules, schema), schema, "append", "None")
 
 
 class ArrangeProcessor(StatefulProcessor):

@@ -6,8 +6,9 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from geo import Layer, enrich, publish, read_layers
+from geo import Layer, PairSettings, enrich, publish, read_layers
 from geo.errors import GeoError
+from patterns.conditions.typing import AttributeType
 from pipeline.catalogs import catalog_named
 from pipeline.conditions import attribute_types
 from pipeline.errors import InputError
@@ -20,10 +21,12 @@ from pipeline.stages.policy import Policy
 from pipeline.stream.arranging import arranged
 from pipeline.stream.bucket_alerts import Alerting
 from pipeline.stream.bucket_rules import BucketRules
-from pipeline.stream.crossing import beside, bucket_labels, bucket_of, crossing
+from pipeline.stream.crossing import Incoming, beside, bucket_labels, bucket_of, crossing, read_ticks, together
 from pipeline.stream.findings import FINDING_DDL
-from pipeline.stream.operator import EVENT, TOLD, BucketProcessor
-from pipeline.stream.plan import Compiled, compile_line
+from pipeline.stream.line_spec import Reads
+from pipeline.stream.operator import EVENT, TOLD, BucketLine, BucketProcessor
+from pipeline.stream.pair_rows import pair_bucket_rules, pair_rows, pair_settings
+from pipeline.stream.plan import Compiled, CompiledLine, compile_line
 from pipeline.stream.source import LONGEST_SHOWN, read_control, read_messages
 
 SHELF = "layers"
@@ -44,30 +47,92 @@ def live_line(spark: SparkSession, settings: Settings, policy: Policy, progress:
     """The line that the settings describe."""
     stream = settings.stream
     buckets = stream.buckets or cores_of(settings.spark.master) or 2
-    labels = bucket_labels(spark, buckets)
     layers = _layers(settings, progress)
     shelf = stream.checkpoint / SHELF if layers else None
     if shelf is not None:
         publish(list(layers.values()), shelf)
-
-    def events(attributes: tuple[str, ...] | None = None) -> DataFrame:
-        """What the conditions read; with `attributes` only those, so that no others are carried along."""
-        carried = _carried(attributes, stream.derive)
-        rows = _as_rows(read_messages(spark, settings, policy, carried), labels, carried)
-        arranged_rows = _derived(beside(rows, read_control(spark, settings), labels), stream, policy)
-        return enrich(arranged_rows, list(layers.values()), "worker", shelf) if layers else arranged_rows
-
+    parts = _Parts(spark, settings, policy, bucket_labels(spark, 2 * buckets), layers, shelf)
     catalog = catalog_named(stream.patterns, stream.domain, stream.parameters)
-    compiled = compile_line(catalog, attribute_types(events().schema), layers, stream)
-    rows = events(compiled.attributes)
-    crossed = crossing(rows, compiled.spec, compiled.families, layers, compiled.attributes, shelf)
-    rules = bucket_rules(stream)
-    # what the first stateful step has put in order needs no waiting in the second
-    settled = replace(rules, out_of_order_us=0) if stream.derive else rules
-    alerting = Alerting(compiled.entries if stream.alerts.enabled else {}, stream.alerts)
-    processor = BucketProcessor(compiled.spec, settled, alerting)
+    compiled = compile_line(catalog, parts.known(), layers, stream)
+    crossed, processor = parts.read_by(compiled)
     findings = crossed.groupBy("bucket").transformWithStateInPandas(processor, FINDING_DDL, "append", "None")
     return LiveLine(findings, compiled, buckets, shelf)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The line up to the step that recognises: a branch of positions and, where patterns want them, one of pairs."""
+
+    spark: SparkSession
+    settings: Settings
+    policy: Policy
+    labels: list[int]
+    """Of the buckets of positions, then as many of pairs."""
+    layers: dict[str, Layer]
+    shelf: Path | None
+
+    @property
+    def _stream(self) -> StreamSettings:
+        return self.settings.stream
+
+    @property
+    def _position_labels(self) -> list[int]:
+        return self.labels[: len(self.labels) // 2]
+
+    @property
+    def _pair_labels(self) -> list[int]:
+        return self.labels[len(self.labels) // 2 :]
+
+    def known(self) -> dict[Reads, dict[str, AttributeType]]:
+        """The attributes that there are for conditions."""
+        incoming = self._incoming(None)
+        known: dict[Reads, dict[str, AttributeType]] = {
+            "positions": attribute_types(self._positions(incoming).schema),
+        }
+        if self._stream.pairs_within_m is not None:
+            known["pairs"] = attribute_types(self._pairs(incoming, pair_settings(self._stream.pairs_within_m)).schema)
+        return known
+
+    def read_by(self, compiled: Compiled) -> tuple[DataFrame, BucketProcessor]:
+        """The rows that cross for these patterns, and the step that reads them."""
+        within_m, wanted = self._stream.pairs_within_m, compiled.pairs
+        near = pair_settings(within_m, wanted.attributes) if wanted and within_m else None
+        carried = _carried(compiled.positions.attributes, self._stream.derive)
+        incoming = self._incoming({*carried, *(near.attributes if near else ())})
+        crossed, line = self._crossed(self._positions(incoming), compiled.positions, self._settled())
+        if wanted is None or near is None:
+            return crossed, BucketProcessor(line)
+        rules = pair_bucket_rules(bucket_rules(self._stream), near)
+        pairs, pair_line = self._crossed(self._pairs(incoming, near), wanted, rules)
+        return together(crossed, pairs), BucketProcessor(line, pair_line, frozenset(self._pair_labels))
+
+    def _incoming(self, carried: set[str] | None) -> Incoming:
+        """What comes in; with `carried` only those columns, so that no others are carried along."""
+        messages = read_messages(self.spark, self.settings, self.policy, carried)
+        rows = _as_rows(messages, self._position_labels, carried)
+        return Incoming(rows, read_control(self.spark, self.settings), read_ticks(self.spark))
+
+    def _positions(self, incoming: Incoming) -> DataFrame:
+        rows = beside(incoming.rows, incoming, self._position_labels)
+        return self._enriched(_derived(rows, self._stream, self.policy))
+
+    def _pairs(self, incoming: Incoming, near: PairSettings) -> DataFrame:
+        rules = bucket_rules(self._stream)
+        rows = pair_rows(incoming, self._position_labels, self._pair_labels, near, rules)
+        return beside(self._enriched(rows), incoming, self._pair_labels)
+
+    def _enriched(self, rows: DataFrame) -> DataFrame:
+        return enrich(rows, list(self.layers.values()), "worker", self.shelf) if self.layers else rows
+
+    def _settled(self) -> BucketRules:
+        """What the first stateful step has put in order needs no waiting in the second."""
+        rules = bucket_rules(self._stream)
+        return replace(rules, out_of_order_us=0) if self._stream.derive else rules
+
+    def _crossed(self, rows: DataFrame, line: CompiledLine, rules: BucketRules) -> tuple[DataFrame, BucketLine]:
+        crossed = crossing(rows, line.spec, line.families, self.layers, line.attributes, self.shelf)
+        alerting = Alerting(line.entries if self._stream.alerts.enabled else {}, self._stream.alerts)
+        return crossed, BucketLine(line.spec, rules, alerting, tuple(crossed.columns))
 
 
 def bucket_rules(stream: StreamSettings) -> BucketRules:
@@ -84,10 +149,8 @@ def bucket_rules(stream: StreamSettings) -> BucketRules:
     )
 
 
-def _carried(attributes: tuple[str, ...] | None, derive: bool) -> set[str] | None:
+def _carried(attributes: tuple[str, ...], derive: bool) -> set[str]:
     """The columns of a message that later steps read: what is derived needs more than the conditions say."""
-    if attributes is None:
-        return None
     needed = {*REMEMBERED, "engine", "nav_status", "accelerating"} if derive else set()
     return {"lon", "lat", *attributes, *needed}
 
