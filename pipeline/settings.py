@@ -210,6 +210,11 @@ class StreamSettings(Section):
         (), description="Attributes to keep at hand although no condition reads them: for catalogs to come."
     )
     derive: bool = Field(True, description="Derive attributes from the position before; off when messages carry them.")
+    pairs_within_m: float | None = Field(
+        None,
+        gt=0,
+        description="Make pairs of tracks that are so near, for patterns that read pairs; without it none.",
+    )
     models: Path | None = Field(None, description="The model store; none means no forecasts.")
     forecast: tuple[str, ...] = Field((), description="Patterns to forecast; all that have a model if none is named.")
     emission: Literal["all", "positive", "changes"] = Field("changes", description="Which forecasts are told.")

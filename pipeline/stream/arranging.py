@@ -34,12 +34,16 @@ NAV_STATUSES = 16
 
 def arranged(rows: DataFrame, options: DeriveOptions, rules: BucketRules) -> DataFrame:
     """`rows` (bucket, kind, track, time, ...) in order, with derived attributes."""
-    keyed = rows.withColumn("status", status())
-    schema = with_previous_schema(keyed.schema)
-    schema = T.StructType([field for field in schema.fields if field.name != "late_reason"])
-    met = keyed.groupBy("bucket").transformWithStateInPandas(ArrangeProcessor(rules, schema), schema, "append", "None")
+    met = beside_previous(rows.withColumn("status", status()), rules)
     derived = with_attributes(met.drop("status"), options)
     return derived.select(*rows.columns, *[name for name in derived.columns if name not in rows.columns])
+
+
+def beside_previous(rows: DataFrame, rules: BucketRules) -> DataFrame:
+    """`rows` (bucket, kind, track, time, status, ...) in order, events with the one before them as `previous_*`."""
+    schema = with_previous_schema(rows.schema)
+    schema = T.StructType([field for field in schema.fields if field.name != "late_reason"])
+    return rows.groupBy("bucket").transformWithStateInPandas(ArrangeProcessor(rules, schema), schema, "append", "None")
 
 
 class ArrangeProcessor(StatefulProcessor):
@@ -94,6 +98,8 @@ def unpacked_among(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _status(events: pd.DataFrame) -> "pd.Series[Any]":
     """What `pipeline.stages.derive.status` is: the engine, or the navigational status as text."""
+    if not {"engine", "nav_status"} <= set(events.columns):  # where nothing is derived, nobody asks since when
+        return pd.Series(None, index=events.index, dtype=object)
     engine, number = events["engine"].to_numpy(dtype=object), events["nav_status"].to_numpy(dtype=np.float64)
     texts = np.array([*map(str, range(NAV_STATUSES)), None], dtype=object)
     spelled = texts[np.where(np.isnan(number), NAV_STATUSES, number).astype(np.int64)]

@@ -94,7 +94,7 @@ class Bucket:
             ordered, behind, staying = without_late(ordered, self._last_times(places), self.rules.keep_same_time)
             for some in (self._read_late(behind), self._read(ordered, places[staying])):
                 touched, told = np.concatenate([touched, some[0]]), told + some[1]
-        told += self._expire(clock, watermark, touched)
+        told += self._expire(clock, watermark - self.rules.timers_wait_us, touched)
         self._settle(reached)
         return told
 

@@ -13,3 +13,5 @@ class BucketRules:
     keep_same_time: bool = False
     rerun_us: int = 0
     """How far behind the newest one of its track a late event is read after all."""
+    timers_wait_us: int = 0
+    """How far timers stay behind the events: a pair of tracks is as late as the later of the two."""

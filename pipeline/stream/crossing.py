@@ -1,6 +1,7 @@
 """What crosses into Python in a stream: a row per event, control message or tick, with one set of columns for all."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 
@@ -15,10 +16,21 @@ from geo.nearby import FEATURE_TYPE, near_lists
 from geo.worker import floats, on_shelf
 from patterns.conditions.syntax import Attribute
 from pipeline.conditions import columns_of, packed_words
+from pipeline.errors import InputError
 from pipeline.stages.families import Family, NearRows
 from pipeline.stream.line_spec import FamilySpec, LineSpec
 from pipeline.stream.near import FEATURE_END, FIELD_END
 from pipeline.stream.operator import CONTROL, TICK
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """What comes in, each from one source however many branches read it."""
+
+    rows: DataFrame
+    """Messages as rows of the line, by bucket."""
+    control: DataFrame | None
+    ticks: DataFrame
 
 
 def bucket_labels(spark: SparkSession, buckets: int) -> list[int]:
@@ -59,18 +71,35 @@ def crossing(
     return rows
 
 
-def beside(rows: DataFrame, control: DataFrame | None, labels: Sequence[int]) -> DataFrame:
-    """`rows` with every control message and every tick of the clock, once for each bucket.
+def read_ticks(spark: SparkSession) -> DataFrame:
+    """A tick of the clock a second.
 
     The clock is a source of its own, not Spark's current time: that is another constant in every micro-batch, and for
     another constant Spark writes, and Java compiles, the code of all expressions anew.
     """
+    ticks = spark.readStream.format("rate").option("rowsPerSecond", 1).option("numPartitions", 1).load()
+    return ticks.select(F.lit(None).cast("string").alias("payload"), F.lit(0).cast("long").alias("offset"), "timestamp")
+
+
+def beside(rows: DataFrame, incoming: Incoming, labels: Sequence[int]) -> DataFrame:
+    """`rows` with every control message and every tick of the clock, once for each bucket."""
     out = rows
-    if control is not None:
-        out = out.unionByName(_for_all(control, CONTROL, labels), allowMissingColumns=True)
-    ticks = rows.sparkSession.readStream.format("rate").option("rowsPerSecond", 1).option("numPartitions", 1).load()
-    told = ticks.select(F.lit(None).cast("string").alias("payload"), F.lit(0).cast("long").alias("offset"), "timestamp")
-    return out.unionByName(_for_all(told, TICK, labels, F.unix_micros("timestamp")), allowMissingColumns=True)
+    if incoming.control is not None:
+        out = out.unionByName(_for_all(incoming.control, CONTROL, labels), allowMissingColumns=True)
+    ticks = _for_all(incoming.ticks, TICK, labels, F.unix_micros("timestamp"))
+    return out.unionByName(ticks, allowMissingColumns=True)
+
+
+def together(positions: DataFrame, pairs: DataFrame) -> DataFrame:
+    """The rows of both kinds of buckets in one table; what only the others have is null, but for words, which are 0."""
+    types = dict(positions.dtypes)
+    clashing = [name for name, kind in pairs.dtypes if types.get(name, kind) != kind]
+    if clashing:
+        msg = f"stream.columns: {clashing[0]} is of another type in pairs of tracks. Give it another name."
+        raise InputError(msg)
+    both = positions.unionByName(pairs, allowMissingColumns=True)
+    words = [name for name in both.columns if name.startswith(("word_", "family_"))]
+    return both.withColumns({name: F.coalesce(name, _nothing()) for name in words})
 
 
 def _for_all(told: DataFrame, kind: int, labels: Sequence[int], arrived_us: Column | None = None) -> DataFrame:

@@ -5,7 +5,7 @@ import logging
 import signal
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -52,14 +52,14 @@ class Stream:
         spark.conf.set("spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled", "false")
         with progress.step("compiling the line"):
             self.line: LiveLine = live_line(spark, settings, policy, progress)
-        self._online = Online(settings, self.line.compiled.spec, self.metrics, self._replies)
+        self._online = Online(settings, self.line.compiled.specs, self.metrics, self._replies)
         for name, reason in self.line.compiled.skipped.items():
             progress.say(f"not looked for: {name} ({reason})")
 
     def warm_up(self) -> None:
         """Have every worker load its kernels and build the line before the first event."""
         with self._progress.step("warming up"):
-            warm(self._spark, self.line.compiled.spec, self.line.buckets)
+            warm(self._spark, self.line.compiled.specs, self.line.buckets)
 
     def run(self, once: bool) -> dict[str, Any]:
         """Run until stopped, or with `once` until all that is there has been read; the summary."""
@@ -175,15 +175,16 @@ def _sentence(fault: StreamingQueryException) -> str:
     return f"stream: ended by a fault ({(telling or lines)[-1][:300]}). Mend it and start again: nothing is lost."
 
 
-def warm(spark: SparkSession, spec: LineSpec, workers: int) -> None:
-    """Load the kernels and build the line in `workers` Python workers at once."""
+def warm(spark: SparkSession, specs: Sequence[LineSpec], workers: int) -> None:
+    """Load the kernels and build the lines in `workers` Python workers at once."""
 
     def load(batches: Iterable[pd.DataFrame]) -> Iterable[pd.DataFrame]:
         for kernel in KERNELS.values():
             kernel()
-        line = line_for(spec, Configuration())
-        state = line.fresh(1)
-        line.rearranged(state, state.last_time * 0)
+        for spec in specs:
+            line = line_for(spec, Configuration())
+            state = line.fresh(1)
+            line.rearranged(state, state.last_time * 0)
         for batch in batches:
             time.sleep(0.5)  # so that no worker does the share of another
             yield batch

@@ -7,7 +7,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 HELP = {
-    "events_total": "Events read by the line.",
+    "events_total": "Events read by the line; pairs are not counted.",
+    "pairs_total": "Pairs of tracks, one for each common time at which they were near each other.",
     "matches_total": "Matches and changes of episodes, by pattern.",
     "forecasts_total": "Forecasts told, by pattern.",
     "alerts_total": "Messages about alerts.",
@@ -17,7 +18,7 @@ HELP = {
     "rejected_total": "Messages that are no positions.",
     "forgotten_total": "Tracks forgotten because they were silent.",
     "control_messages_total": "Control messages, by whether they were accepted.",
-    "tracks": "Tracks at hand; those at rest are not counted.",
+    "tracks": "Tracks at hand; those at rest, and pairs, are not counted.",
     "runs": "Runs under way: patterns that have begun in a track at hand.",
     "waiting_events": "Events that wait to be put in order.",
     "batch": "Number of the last micro-batch.",
@@ -29,7 +30,7 @@ HELP = {
     "state_rows": "Rows of the state store.",
     "score": "Rolling scores of forecasts, by pattern and measure.",
 }
-SUMMED = ("events", "late", "rerun", "repeated", "rejected", "forgotten", "alerts")
+SUMMED = ("events", "pairs", "late", "rerun", "repeated", "rejected", "forgotten", "alerts")
 
 
 @dataclass(slots=True)

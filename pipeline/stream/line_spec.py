@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from models.errors import ModelError
 from models.family_forecaster import FamilyForecaster
@@ -30,8 +30,11 @@ from patterns.spec import without_features
 from pipeline.stream.configuration import Configuration, configuration_from
 from pipeline.stream.line import Group, Line
 
-MOST_LINES = 8
+Reads: TypeAlias = Literal["positions", "pairs"]
+"""What the events of a pattern are, as its catalog entry says."""
+MOST_LINES = 16
 CATALOGS = "catalogs"
+MAKE_PAIRS = "Set stream.pairs_within_m to how many metres apart two tracks of a pair may be"
 
 
 class UnfitError(Exception):
@@ -68,6 +71,9 @@ class LineSpec:
     """Whether what passes is counted, to learn from."""
     score_share: int = 0
     """Forecasts of one track in so many are compared with what happens; 0 for none."""
+    reads: Reads = "positions"
+    elsewhere: tuple[Reads, ...] = ()
+    """What other buckets of the query read: their patterns are no strangers, but not ours."""
 
     @property
     def patterns(self) -> tuple[CompiledPattern, ...]:
@@ -144,7 +150,12 @@ def _entries(spec: LineSpec, version: str) -> dict[str, PatternEntry]:
     if folder is None or not folder.is_dir():
         msg = f"no catalog {version} in the store. Send it with `foresail configure --catalog`"
         raise UnfitError(msg)
-    return {entry.name: entry for entry in read_catalog([folder])}
+    catalog = read_catalog([folder])
+    strangers = [entry.name for entry in catalog if entry.reads not in (spec.reads, *spec.elsewhere)]
+    if strangers:
+        msg = f"{strangers[0]}: reads pairs of tracks, which this line does not make. {MAKE_PAIRS} and start it anew"
+        raise UnfitError(msg)
+    return {entry.name: entry for entry in catalog if entry.reads == spec.reads}
 
 
 def _compiled(spec: LineSpec, entries: Mapping[str, PatternEntry]) -> tuple[CompiledPattern, ...]:

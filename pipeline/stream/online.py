@@ -9,6 +9,7 @@ import logging
 import threading
 import time
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -49,19 +50,21 @@ class _Gathered:
 class Online:
     """Hears every micro-batch; publishes scores, raises `model_degraded`, and has models learned."""
 
-    def __init__(self, settings: Settings, spec: LineSpec, metrics: Metrics, replies: Replies) -> None:
-        self._settings, self._spec, self._metrics, self._replies = settings, spec, metrics, replies
+    def __init__(self, settings: Settings, specs: Sequence[LineSpec], metrics: Metrics, replies: Replies) -> None:
+        self._settings, self._metrics, self._replies = settings, metrics, replies
         online = settings.stream.online
-        self._rolling = {name: Rolling(online.score_window) for name in spec.forecast}
-        self._gathered = {name: _Gathered(time.monotonic(), self._kept(name)) for name in spec.forecast}
+        self._specs = {name: spec for spec in specs for name in spec.forecast}
+        self._rolling = {name: Rolling(online.score_window) for name in self._specs}
+        self._gathered = {name: _Gathered(time.monotonic(), self._kept(name)) for name in self._specs}
         self._published = time.monotonic()
         self._judged: dict[str, Degradation] = {}
         self._serving: dict[str, str] = {}
 
     def _kept(self, pattern: str) -> KeptCounts | None:
-        if not self._settings.stream.online.train or self._spec.models is None:
+        if not self._settings.stream.online.train:
             return None
-        return KeptCounts(self._settings.stream.checkpoint / COUNTED / pattern, stored_events(self._spec, pattern))
+        events = stored_events(self._specs[pattern], pattern)
+        return KeptCounts(self._settings.stream.checkpoint / COUNTED / pattern, events)
 
     def hear(self, told: Told) -> None:
         """Take in one micro-batch."""
@@ -99,8 +102,9 @@ class Online:
     def _judge(self, pattern: str, mcc: float) -> None:
         """Raise or end `model_degraded`."""
         settings, now_us = self._settings.stream, round(time.time() * 1e6)
-        version = next(p.version for p in self._spec.patterns if p.name == pattern)
-        score = ModelScore(pattern, version, self._serving.get(pattern, self._spec.forecast[pattern]), mcc, now_us)
+        spec = self._specs[pattern]
+        version = next(p.version for p in spec.patterns if p.name == pattern)
+        score = ModelScore(pattern, version, self._serving.get(pattern, spec.forecast[pattern]), mcc, now_us)
         judged = judge_models([score], self._judged, settings.online.degraded_drop, settings.alerts.pattern_link)
         self._judged = dict(judged.models)
         for alert in judged.alerts:
@@ -120,7 +124,7 @@ class Online:
         minutes = (time.monotonic() - gathered.since) / 60
         if gathered.kept.events < online.train_every_events and minutes < online.train_every_minutes:
             return
-        upto, parts = gathered.kept.take(stored_events(self._spec, pattern))
+        upto, parts = gathered.kept.take(stored_events(self._specs[pattern], pattern))
         gathered.since = time.monotonic()
         gathered.busy = threading.Thread(
             target=self._learn, args=(pattern, upto, parts), name=f"learn {pattern}", daemon=True
@@ -130,7 +134,7 @@ class Online:
     def _learn(self, pattern: str, upto: int, parts: list[Counts]) -> None:
         """Learn a model from all counts, keep both, and have the line switch to it."""
         try:
-            version = learned(self._spec, pattern, parts, self._serving.get(pattern))
+            version = learned(self._specs[pattern], pattern, parts, self._serving.get(pattern))
             self._gathered[pattern].learned_upto = upto
             self._switch({"id": f"learned-{uuid.uuid4().hex[:8]}", "pattern": pattern, "model_version": version})
         except (ModelError, OSError):

@@ -1,8 +1,8 @@
 """Spark's side of a bucket: load, obey control messages, advance, save. Every decision is made by `bucket`."""
 
 import json
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import pandas as pd
@@ -14,7 +14,7 @@ from pipeline.stream.bucket import Bucket
 from pipeline.stream.bucket_alerts import Alerting
 from pipeline.stream.bucket_rules import BucketRules
 from pipeline.stream.control import ControlMessage, Known, Refusal, changed, parse_control, tried
-from pipeline.stream.line_spec import LineSpec
+from pipeline.stream.line_spec import LineSpec, line_for
 from pipeline.stream.packed.packing import unpacked
 from pipeline.stream.saved import CHUNK_DDL, SAVED_DDL, Chunk, Saved, chunk_from_row, chunk_to_row, from_row, to_row
 
@@ -43,11 +43,27 @@ class StoredChunks:
             self._chunks.updateValue((number,), chunk_to_row(chunk))
 
 
-class BucketProcessor(StatefulProcessor):
-    """A bucket in the state store: one value for the tracks at hand, a map of chunks for those at rest."""
+@dataclass(frozen=True, slots=True)
+class BucketLine:
+    """What the buckets of one kind of events run, and the columns of their rows."""
 
-    def __init__(self, spec: LineSpec, rules: BucketRules, alerts: Alerting) -> None:
-        self._spec, self._rules, self._alerts = spec, rules, alerts
+    spec: LineSpec
+    rules: BucketRules
+    alerts: Alerting
+    columns: tuple[str, ...] = ()
+
+
+class BucketProcessor(StatefulProcessor):
+    """A bucket in the state store: one value for the tracks at hand, a map of chunks for those at rest.
+
+    Positions and pairs of tracks have buckets of their own; `pair_buckets` are the numbers of the latter.
+    """
+
+    def __init__(
+        self, positions: BucketLine, pairs: BucketLine | None = None, pair_buckets: frozenset[int] = frozenset()
+    ) -> None:
+        self._positions, self._pairs, self._pair_buckets = positions, pairs, pair_buckets
+        self._specs = (positions.spec, *([pairs.spec] if pairs else []))
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Name what is kept."""
@@ -61,10 +77,11 @@ class BucketProcessor(StatefulProcessor):
         timerValues: Any,  # noqa: ARG002, N803
     ) -> Iterator[pd.DataFrame]:
         """One micro-batch of one bucket."""
-        held = self._saved.get()
-        arrived = pd.concat(list(rows), ignore_index=True)
+        held, number = self._saved.get(), int(key[0])
+        line = self._pairs if self._pairs is not None and number in self._pair_buckets else self._positions
+        arrived = pd.concat(list(rows), ignore_index=True)[list(line.columns)]
         saved = None if held is None else from_row(held)
-        bucket, told = step(self._spec, self._rules, self._alerts, int(key[0]), arrived, saved, self._chunks)
+        bucket, told = step(line, self._specs, number, arrived, saved, self._chunks)
         self._saved.update(to_row(bucket.saved()))
         yield findings.frame(told)
 
@@ -73,30 +90,30 @@ class BucketProcessor(StatefulProcessor):
 
 
 def step(
-    spec: LineSpec,
-    rules: BucketRules,
-    alerts: Alerting,
+    line: BucketLine,
+    specs: Sequence[LineSpec],
     number: int,
     arrived: pd.DataFrame,
     saved: Saved | None,
     chunks: Any,
 ) -> tuple[Bucket, list[pa.Table]]:
-    """One micro-batch of the bucket `number`: the bucket after it, and all rows to be told."""
-    bucket = Bucket(spec, rules, alerts, saved, chunks)
+    """One micro-batch of the bucket `number`: the bucket after it, and all rows to be told.
+
+    `specs` are those of all buckets of the query, in one order: every bucket must answer a control message alike.
+    """
+    bucket = Bucket(line.spec, line.rules, line.alerts, saved, chunks)
     kind = arrived["kind"].to_numpy()
     messages = arrived[kind == CONTROL].sort_values("offset", kind="stable")
-    told, flush = _obey(bucket, spec, messages["payload"].tolist())
+    told, flush = _obey(bucket, specs, messages["payload"].tolist())
     passed = [(what, arrived[kind == code]["payload"].tolist()) for code, what in PASSED_ON.items()]
     told += [findings.told_rows(what, payloads) for what, payloads in passed if payloads]
     bucket.tally.rejected = len(passed[0][1])
     late = sum('"reason": "late"' in text for text in passed[1][1])
     bucket.tally.late, bucket.tally.repeated = late, len(passed[1][1]) - late
     told += bucket.advance(events_of(arrived), last_tick_us(arrived), flush, arrived[kind == AGAIN])
-    told.append(
-        findings.told_rows(
-            findings.STATS, [{"bucket": number, **asdict(bucket.tally), "outcomes": bucket.outcomes.tally}]
-        )
-    )
+    tally = bucket.tally.of_pairs() if line.spec.reads == "pairs" else bucket.tally
+    stats = {"bucket": number, **asdict(tally), "outcomes": bucket.outcomes.tally}
+    told.append(findings.told_rows(findings.STATS, [stats]))
     return bucket, told
 
 
@@ -117,13 +134,13 @@ def last_tick_us(rows: pd.DataFrame) -> int:
     return int(ticks.max()) if len(ticks) else 0
 
 
-def _obey(bucket: Bucket, spec: LineSpec, texts: list[str]) -> tuple[list[pa.Table], bool]:
+def _obey(bucket: Bucket, specs: Sequence[LineSpec], texts: list[str]) -> tuple[list[pa.Table], bool]:
     """Carry out control messages in the order in which they came; the replies, and whether to flush."""
     replies: list[dict[str, Any]] = []
     flush = False
     for text in texts:
         message = parse_control(text)
-        outcome = message if isinstance(message, Refusal) else _carry_out(bucket, spec, message)
+        outcome = message if isinstance(message, Refusal) else _carry_out(bucket, specs, message)
         if isinstance(outcome, Refusal):
             replies.append({"id": outcome.id, "accepted": False, "reason": outcome.reason, "message": text})
         else:
@@ -135,9 +152,20 @@ def _obey(bucket: Bucket, spec: LineSpec, texts: list[str]) -> tuple[list[pa.Tab
     return ([findings.told_rows(findings.ACK, replies)] if replies else []), flush
 
 
-def _carry_out(bucket: Bucket, spec: LineSpec, message: ControlMessage) -> Refusal | None:
-    known = Known(tuple(p.name for p in bucket.line.patterns), tuple(spec.forecast))
+def _carry_out(bucket: Bucket, specs: Sequence[LineSpec], message: ControlMessage) -> Refusal | None:
+    """Obey a message as every bucket of the query does, whatever it reads: what one must refuse, all refuse."""
+    lines = [line_for(spec, bucket.configuration) for spec in specs]
+    known = Known(
+        tuple(pattern.name for line in lines for pattern in line.patterns),
+        tuple(name for spec in specs for name in spec.forecast),
+    )
     after = changed(bucket.configuration, message, known)
     if isinstance(after, Refusal):
         return after
-    return tried(message, lambda: bucket.reconfigure(after))
+
+    def attempt() -> None:
+        for spec in specs:
+            line_for(spec, after)
+        bucket.reconfigure(after)
+
+    return tried(message, attempt)

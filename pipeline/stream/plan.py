@@ -4,7 +4,8 @@ import hashlib
 import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias, get_args
 
 from geo import Layer
 from models.model import Model
@@ -22,65 +23,108 @@ from patterns.spec import without_features
 from pipeline.errors import InputError
 from pipeline.settings import StreamSettings
 from pipeline.stages.families import Family
-from pipeline.stream.line_spec import FamilySpec, LineSpec
+from pipeline.stream.line_spec import MAKE_PAIRS, FamilySpec, LineSpec, Reads
 
 LOGGER = logging.getLogger(__name__)
 
 
+KnownTypes: TypeAlias = Mapping[Reads, Mapping[str, AttributeType]]
+"""The attributes of each kind of events that the query makes, and their types."""
+
+
 @dataclass(frozen=True, slots=True)
-class Compiled:
-    """The catalog as this line runs it."""
+class CompiledLine:
+    """The patterns that read one kind of events."""
 
     spec: LineSpec
     families: tuple[tuple[Family, ...], ...]
     """The families of each layer, as `spec.families` has them."""
     entries: dict[str, PatternEntry]
-    skipped: dict[str, str]
-    """Patterns that the events do not fit, with the reason."""
     attributes: tuple[str, ...]
     """What the conditions read of an event."""
 
 
-def compile_line(
-    catalog: Catalog, known: Mapping[str, AttributeType], layers: Mapping[str, Layer], stream: StreamSettings
-) -> Compiled:
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """The catalog as this query runs it."""
+
+    positions: CompiledLine
+    pairs: CompiledLine | None
+    """None where no pattern reads pairs: then none are made."""
+    skipped: dict[str, str]
+    """Patterns that the events do not fit, with the reason."""
+
+    @property
+    def specs(self) -> tuple[LineSpec, ...]:
+        """That of positions, then that of pairs."""
+        return (self.positions.spec, *([self.pairs.spec] if self.pairs else []))
+
+
+@dataclass(slots=True)
+class _Fitting:
+    """Patterns that fit the events they read, as they are found."""
+
+    plain: list[CompiledPattern] = field(default_factory=list)
+    families: dict[str, list[Family]] = field(default_factory=dict)
+    entries: dict[str, PatternEntry] = field(default_factory=dict)
+
+    def add(self, entry: PatternEntry, pattern: CompiledPattern) -> None:
+        self.entries[entry.name] = entry
+        if entry.for_each:
+            self.families.setdefault(entry.for_each.layer, []).append(Family(entry, pattern))
+        else:
+            self.plain.append(pattern)
+
+    def patterns(self) -> list[CompiledPattern]:
+        return [*self.plain, *(family.pattern for some in self.families.values() for family in some)]
+
+
+def compile_line(catalog: Catalog, known: KnownTypes, layers: Mapping[str, Layer], stream: StreamSettings) -> Compiled:
     """The patterns that the events fit; without any named in the settings, those that do not fit are left out."""
-    plain: list[CompiledPattern] = []
-    families: dict[str, list[Family]] = {}
+    fitting: dict[Reads, _Fitting] = {reads: _Fitting() for reads in get_args(Reads)}
     skipped: dict[str, str] = {}
     for entry in catalog:
         try:
-            pattern = _compiled(entry, known, layers)
+            fitting[entry.reads].add(entry, _compiled(entry, known, layers))
         except (UnknownAttributeError, InputError) as error:
             if stream.patterns:
                 raise
             skipped[entry.name] = str(error)
-            continue
-        if entry.for_each:
-            families.setdefault(entry.for_each.layer, []).append(Family(entry, pattern))
-        else:
-            plain.append(pattern)
-    if not plain and not families:
+    patterns = [pattern for some in fitting.values() for pattern in some.patterns()]
+    if not patterns:
         msg = f"stream.patterns: the events fit none of the {len(catalog)} patterns. {next(iter(skipped.values()), '')}"
         raise InputError(msg)
-    models = _models(stream, [*plain, *(family.pattern for some in families.values() for family in some)])
-    spec = _spec(plain, list(families.values()), models, stream)
-    types = {
-        name: kind for name, kind in known.items() if name in {"lon", "lat", *_attributes(spec), *stream.attributes}
-    }
-    spec = replace(spec, types=types)
-    entries = {entry.name: entry for entry in catalog if entry.name not in skipped}
-    return Compiled(spec, tuple(map(tuple, families.values())), entries, skipped, tuple(types))
+    models = _models(stream, patterns)
+    positions = _line("positions", fitting["positions"], models, known, stream)
+    if not fitting["pairs"].entries:
+        return Compiled(positions, None, skipped)
+    pairs = _line("pairs", fitting["pairs"], models, known, stream)
+    return Compiled(_beside(positions, "pairs"), _beside(pairs, "positions"), skipped)
 
 
-def _compiled(entry: PatternEntry, known: Mapping[str, AttributeType], layers: Mapping[str, Layer]) -> CompiledPattern:
-    if entry.reads == "pairs":
-        msg = f"{entry.name}: reads pairs of tracks, which a stream does not make. Leave it out."
+def _compiled(entry: PatternEntry, known: KnownTypes, layers: Mapping[str, Layer]) -> CompiledPattern:
+    if entry.reads not in known:
+        msg = f"{entry.name}: reads pairs of tracks, which this line does not make. {MAKE_PAIRS}."
         raise InputError(msg)
     if entry.for_each and entry.for_each.layer not in layers:
         msg = f"{entry.name}: is a family over the layer '{entry.for_each.layer}'. Name it in the file of layers.file."
         raise InputError(msg)
-    return compile_pattern(without_features(entry.spec()), known)
+    return compile_pattern(without_features(entry.spec()), known[entry.reads])
+
+
+def _line(
+    reads: Reads, fitting: _Fitting, models: Mapping[str, Model], known: KnownTypes, stream: StreamSettings
+) -> CompiledLine:
+    mine = {name: model for name, model in models.items() if name in fitting.entries}
+    families = list(fitting.families.values())
+    spec = _spec(reads, fitting.plain, families, mine, stream)
+    wanted = {"lon", "lat", *_attributes(spec), *stream.attributes}
+    types = {name: kind for name, kind in known[reads].items() if name in wanted}
+    return CompiledLine(replace(spec, types=types), tuple(map(tuple, families)), fitting.entries, tuple(types))
+
+
+def _beside(line: CompiledLine, other: Reads) -> CompiledLine:
+    return replace(line, spec=replace(line.spec, elsewhere=(other,)))
 
 
 def _models(stream: StreamSettings, patterns: Sequence[CompiledPattern]) -> dict[str, Model]:
@@ -100,6 +144,7 @@ def _models(stream: StreamSettings, patterns: Sequence[CompiledPattern]) -> dict
 
 
 def _spec(
+    reads: Reads,
     plain: Sequence[CompiledPattern],
     families: Sequence[Sequence[Family]],
     models: Mapping[str, Model],
@@ -111,10 +156,10 @@ def _spec(
     )
     forecast = {name: model.version for name, model in models.items()}
     names = [[p.name, p.version, [text_of(c) for c in p.conditions]] for p in plain]
-    digest = hashlib.sha256(json.dumps([names, sorted(forecast.items()), stream.emission]).encode()).hexdigest()[:16]
+    digest = hashlib.sha256(json.dumps([reads, names, sorted(forecast.items()), stream.emission]).encode())
     share = stream.online.score_share if stream.online.score and forecast else 0
     return LineSpec(
-        digest,
+        digest.hexdigest()[:16],
         tuple(plain),
         conditions,
         specs,
@@ -124,6 +169,7 @@ def _spec(
         stream.episodes,
         train=stream.online.train and bool(forecast),
         score_share=share,
+        reads=reads,
     )
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from geo import Layer, enrich, publish, read_layers
+from geo import Layer, PairSettings, enrich, publish, read_layers
 from geo.errors import GeoError
+from patterns.conditions.typing import AttributeType
 from pipeline.catalogs import catalog_named
 from pipeline.conditions import attribute_types
 from pipeline.errors import InputError
@@ -20,12 +21,14 @@ from pipeline.stages.policy import Policy
 from pipeline.stream.arranging import arranged
 from pipeline.stream.bucket_alerts import Alerting
 from pipeline.stream.bucket_rules import BucketRules
-from pipeline.stream.crossing import beside, bucket_labels, bucket_of, crossing
+from pipeline.stream.crossing import Incoming, beside, bucket_labels, bucket_of, crossing, read_ticks, together
 from pipeline.stream.findings import FINDING_DDL
-from pipeline.stream.operator import EVENT, PACKED, TOLD, BucketProcessor
+from pipeline.stream.line_spec import Reads
+from pipeline.stream.operator import EVENT, PACKED, TOLD, BucketLine, BucketProcessor
 from pipeline.stream.packed.choice import plain_feed
 from pipeline.stream.packed.packing import Packing
-from pipeline.stream.plan import Compiled, compile_line
+from pipeline.stream.pair_rows import pair_bucket_rules, pair_rows, pair_settings
+from pipeline.stream.plan import Compiled, CompiledLine, compile_line
 from pipeline.stream.source import LONGEST_SHOWN, read_control, read_messages
 
 SHELF = "layers"
@@ -46,31 +49,101 @@ def live_line(spark: SparkSession, settings: Settings, policy: Policy, progress:
     """The line that the settings describe."""
     stream = settings.stream
     buckets = stream.buckets or cores_of(settings.spark.master) or 2
-    labels = bucket_labels(spark, buckets)
     layers = _layers(settings, progress)
     shelf = stream.checkpoint / SHELF if layers else None
     if shelf is not None:
         publish(list(layers.values()), shelf)
-
-    def events(compiled: Compiled | None = None) -> DataFrame:
-        """What the conditions read; with `compiled` only that, so that nothing else is carried along."""
-        carried = _carried(compiled.attributes, stream.derive) if compiled else None
-        packing = _packing(stream, policy, labels, compiled, bool(layers)) if compiled else None
-        rows = _as_rows(read_messages(spark, settings, policy, carried, packing), labels, carried)
-        arranged_rows = _derived(beside(rows, read_control(spark, settings), labels), stream, policy)
-        return enrich(arranged_rows, list(layers.values()), "worker", shelf) if layers else arranged_rows
-
+    parts = _Parts(spark, settings, policy, bucket_labels(spark, 2 * buckets), layers, shelf)
     catalog = catalog_named(stream.patterns, stream.domain, stream.parameters)
-    compiled = compile_line(catalog, attribute_types(events().schema), layers, stream)
-    rows = events(compiled)
-    crossed = crossing(rows, compiled.spec, compiled.families, layers, compiled.attributes, shelf)
-    rules = bucket_rules(stream)
-    # what the first stateful step has put in order needs no waiting in the second
-    settled = replace(rules, out_of_order_us=0) if stream.derive else rules
-    alerting = Alerting(compiled.entries if stream.alerts.enabled else {}, stream.alerts)
-    processor = BucketProcessor(compiled.spec, settled, alerting)
+    compiled = compile_line(catalog, parts.known(), layers, stream)
+    crossed, processor = parts.read_by(compiled)
     findings = crossed.groupBy("bucket").transformWithStateInPandas(processor, FINDING_DDL, "append", "None")
     return LiveLine(findings, compiled, buckets, shelf)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The line up to the step that recognises: a branch of positions and, where patterns want them, one of pairs."""
+
+    spark: SparkSession
+    settings: Settings
+    policy: Policy
+    labels: list[int]
+    """Of the buckets of positions, then as many of pairs."""
+    layers: dict[str, Layer]
+    shelf: Path | None
+
+    @property
+    def _stream(self) -> StreamSettings:
+        return self.settings.stream
+
+    @property
+    def _position_labels(self) -> list[int]:
+        return self.labels[: len(self.labels) // 2]
+
+    @property
+    def _pair_labels(self) -> list[int]:
+        return self.labels[len(self.labels) // 2 :]
+
+    def known(self) -> dict[Reads, dict[str, AttributeType]]:
+        """The attributes that there are for conditions."""
+        incoming = self._incoming()
+        known: dict[Reads, dict[str, AttributeType]] = {
+            "positions": attribute_types(self._positions(incoming).schema),
+        }
+        if self._stream.pairs_within_m is not None:
+            known["pairs"] = attribute_types(self._pairs(incoming, pair_settings(self._stream.pairs_within_m)).schema)
+        return known
+
+    def read_by(self, compiled: Compiled) -> tuple[DataFrame, BucketProcessor]:
+        """The rows that cross for these patterns, and the step that reads them."""
+        within_m, wanted = self._stream.pairs_within_m, compiled.pairs
+        near = pair_settings(within_m, wanted.attributes) if wanted and within_m else None
+        carried = _carried(compiled.positions.attributes, self._stream.derive)
+        carried |= set(near.attributes) if near else set()
+        incoming = self._incoming(carried, self._packing(carried, compiled))
+        crossed, line = self._crossed(self._positions(incoming), compiled.positions, self._settled())
+        if wanted is None or near is None:
+            return crossed, BucketProcessor(line)
+        rules = pair_bucket_rules(bucket_rules(self._stream), near)
+        pairs, pair_line = self._crossed(self._pairs(incoming, near), wanted, rules)
+        return together(crossed, pairs), BucketProcessor(line, pair_line, frozenset(self._pair_labels))
+
+    def _packing(self, carried: set[str], compiled: Compiled) -> Packing | None:
+        """How plain messages travel to the first step with state; None where Spark enriches them before that."""
+        feed = plain_feed(self._stream, self.policy, carried)
+        if feed is None or (self.layers and not self._stream.derive):
+            return None
+        words = None if self._stream.derive else compiled.positions.spec.conditions
+        return Packing(feed, tuple(self._position_labels), words)
+
+    def _incoming(self, carried: set[str] | None = None, packing: Packing | None = None) -> Incoming:
+        """What comes in; with `carried` only those columns, so that no others are carried along."""
+        messages = read_messages(self.spark, self.settings, self.policy, carried, packing)
+        rows = _as_rows(messages, self._position_labels, carried)
+        return Incoming(rows, read_control(self.spark, self.settings), read_ticks(self.spark))
+
+    def _positions(self, incoming: Incoming) -> DataFrame:
+        rows = beside(incoming.rows, incoming, self._position_labels)
+        return self._enriched(_derived(rows, self._stream, self.policy))
+
+    def _pairs(self, incoming: Incoming, near: PairSettings) -> DataFrame:
+        rules = bucket_rules(self._stream)
+        rows = pair_rows(incoming, self._position_labels, self._pair_labels, near, rules)
+        return beside(self._enriched(rows), incoming, self._pair_labels)
+
+    def _enriched(self, rows: DataFrame) -> DataFrame:
+        return enrich(rows, list(self.layers.values()), "worker", self.shelf) if self.layers else rows
+
+    def _settled(self) -> BucketRules:
+        """What the first stateful step has put in order needs no waiting in the second."""
+        rules = bucket_rules(self._stream)
+        return replace(rules, out_of_order_us=0) if self._stream.derive else rules
+
+    def _crossed(self, rows: DataFrame, line: CompiledLine, rules: BucketRules) -> tuple[DataFrame, BucketLine]:
+        crossed = crossing(rows, line.spec, line.families, self.layers, line.attributes, self.shelf)
+        alerting = Alerting(line.entries if self._stream.alerts.enabled else {}, self._stream.alerts)
+        return crossed, BucketLine(line.spec, rules, alerting, tuple(crossed.columns))
 
 
 def bucket_rules(stream: StreamSettings) -> BucketRules:
@@ -93,21 +166,12 @@ def _carried(attributes: tuple[str, ...], derive: bool) -> set[str]:
     return {"lon", "lat", *attributes, *needed}
 
 
-def _packing(
-    stream: StreamSettings, policy: Policy, labels: list[int], compiled: Compiled, enriched: bool
-) -> Packing | None:
-    """How plain messages travel to the first step with state; None where Spark enriches them before that."""
-    feed = plain_feed(stream, policy, _carried(compiled.attributes, stream.derive))
-    if feed is None or (enriched and not stream.derive):
-        return None
-    return Packing(feed, tuple(labels), None if stream.derive else compiled.spec.conditions)
-
-
 def _as_rows(judged: DataFrame, labels: list[int], carried: set[str] | None) -> DataFrame:
     """Messages as rows of the line: events, packed ones, and rejected ones that are only passed on."""
-    packed = F.col("packed").isNotNull() if "packed" in judged.columns else F.lit(False)
+    is_packed = "packed" in judged.columns
+    packed = F.col("packed") if is_packed else F.lit(None).cast("binary")
     bucket = bucket_of(F.col("track"), labels)
-    bad = F.col("reason").isNotNull() & ~packed
+    bad = F.col("reason").isNotNull() & packed.isNull()
     raw = F.struct(
         "source",
         "line",
@@ -116,14 +180,14 @@ def _as_rows(judged: DataFrame, labels: list[int], carried: set[str] | None) -> 
         F.length("raw").alias("raw_characters"),
     )
     return judged.select(
-        (F.coalesce("packed_bucket", bucket) if "packed" in judged.columns else bucket).alias("bucket"),
-        F.when(packed, PACKED).when(bad, TOLD).otherwise(EVENT).alias("kind"),
+        (F.coalesce("packed_bucket", bucket) if is_packed else bucket).alias("bucket"),
+        F.when(packed.isNotNull(), PACKED).when(bad, TOLD).otherwise(EVENT).alias("kind"),
         F.coalesce("track", F.lit("")).alias("track"),
         F.coalesce("time", F.timestamp_micros(F.lit(0).cast("long"))).alias("time"),
         F.coalesce("line", F.lit(0)).cast("long").alias("offset"),
         F.col("arrived").alias("arrived_us"),
         F.when(bad, F.to_json(raw)).alias("payload"),
-        (F.col("packed") if "packed" in judged.columns else F.lit(None).cast("binary")).alias("packed"),
+        packed.alias("packed"),
         *(name for name in judged.columns if name not in _ABOUT and (carried is None or name in carried)),
     )
 

@@ -1,7 +1,7 @@
 """What a bucket tells: findings and late events as rows, and how many there were, for the metrics."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,7 @@ class Tally:
     """What a micro-batch amounted to, for the metrics."""
 
     events: int = 0
+    pairs: int = 0
     late: int = 0
     rerun: int = 0
     repeated: int = 0
@@ -46,6 +47,10 @@ class Tally:
                 tally[counted["values"]] = tally.get(counted["values"], 0) + counted["counts"]
             told += [rows] if rows.num_rows else []
         return told
+
+    def of_pairs(self) -> "Tally":
+        """The same where what was read are pairs: no positions came in for them, and they are no tracks of anyone."""
+        return replace(self, events=0, pairs=self.events, tracks=0, forgotten=0)
 
     def counted_late(self, behind: pd.DataFrame) -> list[pa.Table]:
         """Late and repeated events as rows, counted."""

@@ -15,8 +15,13 @@ from geo.proximity_stream import meet_others, meet_track
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SETTINGS = PairSettings(distance_m=2000.0, step_s=60, max_gap_s=300, attributes=("speed_kn",))
-EVENT = "track string, time timestamp, lon double, lat double, speed_kn double, offset long"
+SETTINGS = PairSettings(
+    distance_m=2000.0, step_s=60, max_gap_s=300, attributes=("speed_kn", "vessel_type", "ship_type")
+)
+EVENT = (
+    "track string, time timestamp, lon double, lat double, speed_kn double, vessel_type string, ship_type int, "
+    "offset long"
+)
 HOUR = pd.Timedelta("1h")
 
 
@@ -32,7 +37,13 @@ def fleet() -> pd.DataFrame:
                 rows.append((f"v{number:02}", pd.Timestamp("2026-01-01") + pd.Timedelta(seconds=second), lon, lat))
     table = pd.DataFrame(rows, columns=["track", "time", "lon", "lat"]).sort_values("time", ignore_index=True)
     table.loc[table.index % 97 == 5, "lon"] = np.nan
-    return table.assign(speed_kn=np.arange(len(table)) % 12 / 1.0, offset=np.arange(len(table)))
+    number = table["track"].str[1:].astype(int)
+    return table.assign(
+        speed_kn=np.where(table.index % 53 == 7, np.nan, np.arange(len(table)) % 12 / 1.0),
+        vessel_type=[("tug", "cargo", None)[rest] for rest in number % 3],
+        ship_type=pd.Series([70 if odd else None for odd in number % 2], dtype=object),
+        offset=np.arange(len(table)),
+    )
 
 
 @pytest.mark.spark

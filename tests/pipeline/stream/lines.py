@@ -15,7 +15,7 @@ from pipeline.stream.bucket import Bucket
 from pipeline.stream.bucket_alerts import Alerting
 from pipeline.stream.bucket_rules import BucketRules
 from pipeline.stream.line_spec import LineSpec
-from pipeline.stream.operator import CONTROL, EVENT, step
+from pipeline.stream.operator import CONTROL, EVENT, BucketLine, step
 from pipeline.stream.saved import Chunk, Saved, from_row, to_row
 
 MINUTE_US = 60_000_000
@@ -63,8 +63,15 @@ class Chunks(dict[int, Chunk]):
 class Running:
     """A bucket that goes from micro-batch to micro-batch, through bytes as in the state store."""
 
-    def __init__(self, spec: LineSpec, rules: BucketRules | None = None, alerts: Alerting | None = None) -> None:
+    def __init__(
+        self,
+        spec: LineSpec,
+        rules: BucketRules | None = None,
+        alerts: Alerting | None = None,
+        specs: tuple[LineSpec, ...] = (),
+    ) -> None:
         self.spec, self.rules, self.alerts = spec, rules or BucketRules(), alerts or Alerting()
+        self.specs = specs or (spec,)
         self.saved: Saved | None = None
         self.chunks = Chunks()
         self.told: list[Any] = []
@@ -77,7 +84,8 @@ class Running:
         ticks = NOTHING.assign(arrived_us=now_us) if now_us else NOTHING[:0]
         parts = [some for some in (events, messages, ticks) if len(some)]
         rows = pd.concat(parts, ignore_index=True) if parts else events
-        self.bucket, told = step(self.spec, self.rules, self.alerts, 0, rows, self.saved, self.chunks)
+        line = BucketLine(self.spec, self.rules, self.alerts)
+        self.bucket, told = step(line, self.specs, 0, rows, self.saved, self.chunks)
         self.saved = from_row(to_row(self.bucket.saved()))
         self.told += told
 

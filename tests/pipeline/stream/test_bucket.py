@@ -110,6 +110,20 @@ def test_an_episode_times_out_by_the_events_of_other_tracks(staying: pd.DataFram
     assert [row["status"] for row in line.rows("match")][-1] == "timed_out"
 
 
+def test_timers_that_wait_for_the_later_of_two_tracks_are_not_hurried_by_other_pairs(staying: pd.DataFrame) -> None:
+    line = lines.Running(SPEC, BucketRules(timers_wait_us=20 * lines.MINUTE_US))
+    last = staying["time_us"].max()
+    line.read(staying)
+    line.read(staying.iloc[[0]].assign(track="other", time_us=last + 29 * lines.MINUTE_US))
+    line.read(lines.NOTHING, control=['{"id": "1", "flush": true}'])
+    line.read(staying.iloc[[0]].assign(time_us=last + 9 * lines.MINUTE_US))
+    told = [row["status"] for row in line.rows("match") if row["pattern"] == "stays"]
+    assert told == ["opened", *["updated"] * 4]
+    assert line.rows("late") == []
+    line.read(staying.iloc[[0]].assign(track="other", time_us=last + 40 * lines.MINUTE_US))
+    assert [row["status"] for row in line.rows("match")][-1] == "timed_out"
+
+
 def test_what_the_clock_has_told_is_not_told_again_when_the_track_is_heard(staying: pd.DataFrame) -> None:
     again = staying.iloc[[0]].assign(time_us=staying["time_us"].max() + 60 * lines.MINUTE_US)
     line = lines.Running(SPEC)

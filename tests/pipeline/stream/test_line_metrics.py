@@ -1,15 +1,16 @@
 import urllib.request
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
 
 from pipeline.stream.line_metrics import Metrics, serve
 from pipeline.stream.live_table import live_table
+from pipeline.stream.telling import Tally
 
 
 def stats(**values: Any) -> dict[str, Any]:
-    counted = ("events", "late", "rerun", "repeated", "rejected", "forgotten", "alerts", "tracks", "waiting", "runs")
-    return {**dict.fromkeys(counted, 0), "matches": {}, "forecasts": {}, **values}
+    return {**asdict(Tally()), **values}
 
 
 def filled() -> Metrics:

@@ -1,0 +1,212 @@
+"""Pairs of tracks in the live line, from files in many micro-batches and over a restart: the rows of a batch."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+
+from models.counts import count
+from models.model import ModelSettings, build
+from models.store import ModelStore
+from models.suffix_tree import LearnSettings
+from patterns.compiler import compile_pattern
+from pipeline.catalogs import catalog_named
+from pipeline.conditions import attribute_types
+from pipeline.jobs.enrich import EnrichOrder, enrich_events
+from pipeline.jobs.forecast import ForecastRequest, run_forecast
+from pipeline.jobs.recognise import RecogniseRequest, run_recognise
+from pipeline.progress import SILENT
+from pipeline.settings import Settings
+from pipeline.stages.policy import Policy
+from tests.pipeline.stream.meetings import arriving, positions, write_layers
+from tests.pipeline.stream.recorded import CATALOG
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from pipeline.stream.job import Stream
+
+pytestmark = pytest.mark.spark
+PAIRS = ("rendezvous", "encounter", "tugging", "collision_risk")
+WITHIN_M = 3000.0
+PATIENCE_S = 550
+ROW = ["match_id", "status", "pattern", "track", "time", "index", "start_time", "count"]
+FORECAST = ["pattern", "track", "time", "index", "model_version", "state"]
+ALERT_SCHEMA = Path(__file__).resolve().parents[3] / "docs" / "alert.schema.json"
+
+
+def settings_in(folder: Path, **stream: Any) -> Settings:
+    values = {
+        "source": "files",
+        "directory": folder / "in",
+        "control_directory": folder / "control",
+        "checkpoint": folder / "checkpoint",
+        "output": folder / "out",
+        "pairs_within_m": WITHIN_M,
+        "out_of_order_s": 600.0,
+        "buckets": 2,
+        **stream,
+    }
+    layers = {"file": folder / "layers.yaml", "directory": folder / "layers"}
+    return Settings.model_validate({"stream": values, "layers": layers})
+
+
+@contextmanager
+def running(spark: "SparkSession", settings: Settings) -> "Iterator[Stream]":
+    """A line that reads files as they arrive, until it is left."""
+    from pipeline.stream.job import Stream
+
+    stream = Stream(spark, settings, Policy(), SILENT)
+    thread = threading.Thread(target=stream.run, args=(False,))
+    thread.start()
+    try:
+        yield stream
+    finally:
+        stream.stop()
+        thread.join(timeout=PATIENCE_S)
+    assert not thread.is_alive()
+
+
+def until(check: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not check():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def drop(folder: Path, name: str, lines: list[str], stream: "Stream") -> None:
+    """Have a file arrive, and wait until a micro-batch has read it."""
+
+    def read() -> int:
+        said = stream.query.recentProgress if stream.query is not None else []
+        return sum(any(s.numInputRows for s in p.sources if "FileStreamSource" in s.description) for p in said)
+
+    until(lambda: stream.query is not None and stream.query.lastProgress is not None)
+    before = read()
+    (folder / f".{name}").write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    (folder / f".{name}").rename(folder / name)
+    until(lambda: read() > before or not stream.query.isActive)
+
+
+def in_parts(lines: list[str], parts: int) -> list[list[str]]:
+    places = np.sort(np.random.default_rng(5).choice(np.arange(1, len(lines)), parts - 1, replace=False))
+    return [part.tolist() for part in np.split(np.array(lines, dtype=object), places)]
+
+
+def store_with_model(folder: Path, known: Any) -> None:
+    """A store with a model of rendezvous, from made-up counts."""
+    (entry,) = catalog_named(["rendezvous"], "maritime", {})
+    pattern = compile_pattern(entry.spec(), known)
+    symbols = np.random.default_rng(0).integers(0, len(pattern.alphabet.codes), 4000).astype(np.int32)
+    counts = count(symbols, np.arange(4000, dtype=np.int64) * 60_000_000, np.array([0, 4000]), pattern, 3)
+    store = ModelStore(folder)
+    store.keep_counts(counts)
+    settings = ModelSettings(learn=LearnSettings(order=2), horizon=30, within=5, threshold=0.3)
+    store.add(build(pattern, counts, settings))
+
+
+def batch(spark: "SparkSession", folder: Path, rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Matches and forecasts as the commands make them: pairs made and enriched, then recognised and forecast."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    from pipeline.schemas import POSITION_COLUMNS
+    from pipeline.stages.derive import DeriveOptions, derive
+
+    plain = rows.drop(columns="behind_s").assign(offset=range(len(rows)))
+    plain = plain.astype(object).where(plain.notna(), None)
+    kinds = {name: kind.simpleString() for name, kind in POSITION_COLUMNS.items() if name in plain.columns}
+    frame = spark.createDataFrame(plain, ", ".join(f"{n} {kinds[n] if n != 'time' else 'long'}" for n in plain.columns))
+    frame = frame.withColumn("time", F.timestamp_seconds("time"))
+    missing = {name: F.lit(None).cast(kind) for name, kind in POSITION_COLUMNS.items() if name not in frame.columns}
+    derive(frame.withColumns(missing), DeriveOptions()).write.parquet(str(folder / "batch" / "events"))
+    order = EnrichOrder(
+        str(folder / "batch"), folder / "layers.yaml", folder / "pairs", folder / "layers", pairs_within_m=WITHIN_M
+    )
+    enrich_events(spark, order)
+    store_with_model(folder / "models", attribute_types(spark.read.parquet(str(folder / "pairs" / "events")).schema))
+    matches = []
+    for events, names in (("batch", [str(folder / "patterns.yaml")]), ("pairs", list(PAIRS))):
+        request = RecogniseRequest(
+            [str(folder / events)], catalog_named(names, "maritime", {}), folder / f"found_{events}"
+        )
+        run_recognise(spark, request, SILENT)
+        matches.append(spark.read.parquet(str(folder / f"found_{events}" / "matches")).toPandas())
+    forecast = ForecastRequest(
+        [str(folder / "pairs")],
+        catalog_named(["rendezvous"], "maritime", {}),
+        folder / "models",
+        folder / "forecast",
+        emission="all",
+    )
+    run_forecast(spark, forecast, SILENT)
+    return pd.concat(matches), spark.read.parquet(str(folder / "forecast" / "forecasts")).toPandas()
+
+
+def told(spark: "SparkSession", folder: Path, kind: str) -> pd.DataFrame:
+    return spark.read.parquet(str(folder / "out" / kind)).toPandas()
+
+
+def keys(rows: pd.DataFrame, columns: list[str]) -> set[tuple[Any, ...]]:
+    plain = rows[columns].astype(object).where(rows[columns].notna(), None)
+    return set(plain.itertuples(index=False, name=None))
+
+
+def test_pairs_of_a_stream_are_recognised_and_forecast_as_in_a_batch(spark: "SparkSession", tmp_path: Path) -> None:
+    rows = positions()
+    write_layers(tmp_path)
+    (tmp_path / "patterns.yaml").write_text(CATALOG, encoding="utf-8")
+    expected, forecasts = batch(spark, tmp_path, rows)
+    assert set(expected["pattern"]) == {"stays", "hurries", *PAIRS}
+    settings = settings_in(
+        tmp_path, patterns=[str(tmp_path / "patterns.yaml"), *PAIRS], models=tmp_path / "models", emission="all"
+    )
+    parts = in_parts(arriving(rows, jitter_s=120.0), 7)
+    with running(spark, settings) as stream:
+        for number, part in enumerate(parts[:4]):
+            drop(tmp_path / "in", f"{number}.jsonl", part, stream)
+    with running(spark, settings) as stream:
+        for number, part in enumerate(parts[4:], start=4):
+            drop(tmp_path / "in", f"{number}.jsonl", part, stream)
+        turned = {"id": "knob", "pattern": "rendezvous", "threshold": 0.4}
+        drop(tmp_path / "control", "1.json", [json.dumps(turned), '{"id": "end", "flush": true}'], stream)
+        summary = stream._summary(1.0)
+    agree(expected, told(spark, tmp_path, "matches"))
+    live = told(spark, tmp_path, "forecasts")
+    assert keys(live, FORECAST) == keys(forecasts, FORECAST)
+    assert summary["late"] == 0
+    replies = [json.loads(line) for file in (tmp_path / "out" / "replies").iterdir() for line in file.open()]
+    assert [(reply["id"], reply["accepted"], reply["buckets"]) for reply in replies] == [
+        ("knob", True, 4),
+        ("end", True, 4),
+    ]
+    alerts_are_of_both_tracks([json.loads(text) for text in told(spark, tmp_path, "alerts")["payload"]])
+
+
+def agree(expected: pd.DataFrame, live: pd.DataFrame) -> None:
+    """Every row of batch and no other, each once, but for episodes that the clock closed after a track's last event."""
+    wanted, there = keys(expected, ROW), keys(live, ROW)
+    beyond = {row for row in there - wanted if row[1] == "timed_out"}
+    assert wanted - there == set()
+    assert there - wanted - beyond == set()
+    assert len(live) == len(there)
+    ended = expected[expected["status"].isin(["closed", "timed_out"])]["match_id"]
+    assert not {row[0] for row in beyond} & set(ended)
+
+
+def alerts_are_of_both_tracks(alerts: list[dict[str, Any]]) -> None:
+    schema = json.loads(ALERT_SCHEMA.read_text(encoding="utf-8"))
+    for alert in alerts:
+        jsonschema.validate(alert, schema)
+    told = next(a for a in alerts if a["pattern"] == "rendezvous" and a["kind"] == "match")
+    assert "|" in told["track"]
+    assert told["lon"] is not None
+    assert told["arrived"] is not None
+    assert "distance_m" in told["reason"]
