@@ -52,6 +52,7 @@ class Stream:
         spark.conf.set("spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled", "false")
         with progress.step("compiling the line"):
             self.line: LiveLine = live_line(spark, settings, policy, progress)
+        self.metrics.branches = len(self.line.compiled.specs)
         self._online = Online(settings, self.line.compiled.specs, self.metrics, self._replies)
         for name, reason in self.line.compiled.skipped.items():
             progress.say(f"not looked for: {name} ({reason})")

@@ -40,6 +40,8 @@ class Metrics:
     totals: Counter[tuple[str, str]] = field(default_factory=Counter)
     """By name and labels as text."""
     gauges: dict[tuple[str, str], float] = field(default_factory=dict)
+    branches: int = 1
+    """How many branches of the query read the messages: Spark counts a row for each."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def hear_stats(self, batch: int, stats: list[dict[str, Any]]) -> None:
@@ -71,8 +73,9 @@ class Metrics:
         ]
         with self._lock:
             self.gauges["batch_seconds", ""] = progress["durationMs"].get("triggerExecution", 0) / 1000
-            self.gauges["input_rows_per_second", ""] = float(progress.get("inputRowsPerSecond") or 0)
-            self.gauges["processed_rows_per_second", ""] = float(progress.get("processedRowsPerSecond") or 0)
+            self.gauges["input_rows_per_second", ""] = float(progress.get("inputRowsPerSecond") or 0) / self.branches
+            worked_off = float(progress.get("processedRowsPerSecond") or 0) / self.branches
+            self.gauges["processed_rows_per_second", ""] = worked_off
             self.gauges["lag_messages", ""] = sum(behind)
             self.gauges["state_bytes", ""] = sum(op["memoryUsedBytes"] for op in operators)
             self.gauges["state_rows", ""] = sum(op["numRowsTotal"] for op in operators)

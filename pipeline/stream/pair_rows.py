@@ -17,7 +17,7 @@ from pipeline.stages.derive import REMEMBERED
 from pipeline.stream.arranging import beside_previous
 from pipeline.stream.bucket_rules import BucketRules
 from pipeline.stream.crossing import Incoming, beside, bucket_of
-from pipeline.stream.operator import EVENT, PACKED
+from pipeline.stream.operator import EVENT
 
 ARRIVED = "arrived_us"
 KEYS = ("bucket", "kind", "track", "time", "offset", ARRIVED, "payload", "packed")
@@ -69,7 +69,8 @@ def _in_order(incoming: Incoming, labels: Sequence[int], settings: PairSettings,
     kept = [name for name in settings.attributes if name in incoming.rows.columns]
     # what is compared with the position before where attributes are derived: of no use here
     unused = [name for name in REMEMBERED if name not in (*LEG_COLUMNS, *kept)]
-    positions = incoming.rows.where(F.col("kind").isin(EVENT, PACKED)).select(
+    # rejected messages are left out after this step: Spark takes seconds to plan a filter over what cleans them
+    positions = incoming.rows.withColumn("payload", F.lit(None).cast("string")).select(
         *dict.fromkeys((*KEYS, *LEG_COLUMNS, *kept)),
         *(F.lit(None).cast("double").alias(name) for name in unused),
         F.lit(None).cast("string").alias("status"),

@@ -55,6 +55,13 @@ def test_the_figures_of_all_buckets_are_served_for_prometheus() -> None:
     assert "\nforesail_state_bytes 2e+06\n" in text
 
 
+def test_a_row_that_two_branches_read_is_counted_once() -> None:
+    metrics = Metrics(branches=2)
+    metrics.hear_progress({"durationMs": {}, "inputRowsPerSecond": 100.0, "processedRowsPerSecond": 90.0})
+    assert metrics.gauges["input_rows_per_second", ""] == 50
+    assert metrics.gauges["processed_rows_per_second", ""] == 45
+
+
 def test_the_live_table_shows_what_a_watcher_asks_for() -> None:
     console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
     console.print(live_table(filled(), 3725))
