@@ -1,6 +1,6 @@
 """What crosses into Python in a stream: a row per event, control message or tick, with one set of columns for all."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -83,7 +83,7 @@ def read_ticks(spark: SparkSession) -> DataFrame:
     return ticks.select(F.lit(None).cast("string").alias("payload"), F.lit(0).cast("long").alias("offset"), "timestamp")
 
 
-def _last_of_each(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _last_of_each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The last tick of each batch: a line that was down for months would otherwise hear millions at once."""
     for batch in batches:
         yield batch.slice(max(0, batch.num_rows - 1))
