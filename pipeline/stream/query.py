@@ -114,8 +114,11 @@ class _Parts:
         feed = plain_feed(self._stream, self.policy, carried)
         if feed is None or (self.layers and not self._stream.derive):
             return None
-        words = None if self._stream.derive else compiled.positions.spec.conditions
-        return Packing(feed, tuple(self._position_labels), words)
+        labels = tuple(self._position_labels)
+        if self._stream.derive:
+            return Packing(feed, labels)
+        unread = set(compiled.positions.attributes) - {"track", *feed.carried}
+        return None if unread else Packing(feed, labels, compiled.positions.spec.conditions)
 
     def _incoming(self, carried: set[str] | None = None, packing: Packing | None = None) -> Incoming:
         """What comes in; with `carried` only those columns, so that no others are carried along."""

@@ -92,7 +92,8 @@ class Packing:
 
 
 def _words(conditions: tuple[Condition, ...], positions: Positions) -> NDArray[np.int64]:
-    arrays = {**positions.columns, "time": pa.array(positions.time_us, pa.timestamp("us", tz="UTC"))}
+    time = pa.array(positions.time_us, pa.timestamp("us", tz="UTC"))
+    arrays = {**positions.columns, "track": positions.track, "time": time}
     columns = {name: array_column(array, name) for name, array in arrays.items()}
     return _packer(conditions).words(columns, len(positions.time_us))
 

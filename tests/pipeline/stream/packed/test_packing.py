@@ -21,7 +21,8 @@ from pipeline.stream.packed.scanned import Scanned
 from pipeline.stream.packed.texts import instants_at, spark_places
 
 ARRIVED = 1_760_000_000_000_000
-CONDITIONS = tuple(map(parse_condition, ("speed_kn > 5", "vessel_type = 'cargo'", "speed_kn is unknown")))
+TEXTS = ("speed_kn > 5", "vessel_type = 'cargo'", "speed_kn is unknown", "track = 't7'")
+CONDITIONS = tuple(map(parse_condition, TEXTS))
 
 
 def batch(messages: list[bytes]) -> pa.RecordBatch:
@@ -63,7 +64,7 @@ def test_plain_messages_reach_their_buckets_and_others_are_handed_on_untouched()
     assert events["track"].tolist() == tracks
     assert events["offset"].tolist() == [*range(100, 120), *range(124, 144)]
     assert events["time_us"].tolist() == [(1_700_000_000 + n) * 1_000_000 for n in range(40)]
-    assert events["word_0"].tolist() == [int(n % 9 > 5) for n in range(40)]
+    assert events["word_0"].tolist() == [int(n % 9 > 5) + 8 * (n == 7) for n in range(40)]
     assert events["arrived_us"].unique().tolist() == [ARRIVED]
     assert events["vessel_type"].tolist() == [None] * 40
 
