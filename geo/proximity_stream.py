@@ -30,6 +30,8 @@ from geo.proximity import (
 DEFAULT_BUCKETS = 8
 PREVIOUS = ("previous_time", "previous_lon", "previous_lat")
 CUBE = ["time", *(f"c{axis}" for axis in AXES)]
+CLOCK_AHEAD = pd.Timedelta(days=1)
+"""How far a track's clock may be ahead without others being forgotten for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,17 @@ def meet_others(arrived: pd.DataFrame, memory: pd.DataFrame | None, forget_after
     first = met["track"] < met["track_other"]
     sides = {"a": met["number"].where(first, met["number_other"]), "b": met["number_other"].where(first, met["number"])}
     rows = [both.iloc[number].reset_index(drop=True).add_suffix(f"_{side}") for side, number in sides.items()]
-    return Met(pd.concat(rows, axis=1), _recent(both, forget_after))
+    return Met(pd.concat(rows, axis=1), _recent_places(both, forget_after))
+
+
+def _recent_places(rows: pd.DataFrame, forget_after: pd.Timedelta) -> pd.DataFrame:
+    """What may yet be met: by the time that two tracks have reached, for one alone may have a clock that is ahead."""
+    reached = rows.groupby("track")["time"].max().nlargest(2)
+    if not len(reached):
+        return rows
+    agreed = max(reached.iloc[-1], reached.iloc[0] - CLOCK_AHEAD)
+    recent: pd.DataFrame = rows[rows["time"] >= agreed - forget_after]
+    return recent.reset_index(drop=True)
 
 
 def _recent(rows: pd.DataFrame, forget_after: pd.Timedelta) -> pd.DataFrame:

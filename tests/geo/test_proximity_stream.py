@@ -111,6 +111,19 @@ def test_what_is_older_than_the_lateness_is_forgotten() -> None:
     assert met.memory["time"].dt.hour.tolist() == [1]
 
 
+def test_a_clock_that_is_ahead_makes_nobody_else_forgotten() -> None:
+    first = meet_others(placed(("a", 60), ("ahead", 40_000)), None, HOUR)
+    second = meet_others(placed(("b", 60), ("ahead", 40_060)), first.memory, HOUR)
+    assert second.rows["track_a"].tolist() == ["a"]
+
+
+def test_a_track_that_is_alone_is_not_remembered_for_ever() -> None:
+    memory = meet_others(placed(("gone", 0), ("a", 60)), None, HOUR).memory
+    for hour in range(1, 100):
+        memory = meet_others(placed(("a", hour * 3600)), memory, HOUR).memory
+    assert len(memory) == 2
+
+
 @pytest.mark.spark
 def test_positions_that_carry_the_one_before_them_are_legs_already(spark: "SparkSession") -> None:
     carried = spark.createDataFrame(

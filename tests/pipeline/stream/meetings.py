@@ -53,6 +53,10 @@ VESSELS = (
 )
 
 
+BEHIND = f"{211000000 + next(n for n, vessel in enumerate(VESSELS) if vessel.behind_s)}"
+"""The track whose messages are far behind."""
+
+
 def positions(seed: int = 7) -> pd.DataFrame:
     """Positions in the order in which they were made; times are whole seconds."""
     rng = np.random.default_rng(seed)

@@ -106,3 +106,11 @@ def test_events_of_pairs_are_counted_as_pairs(specs: tuple[LineSpec, ...]) -> No
         stats = json.loads(running.rows("stats")[0]["payload"])
         counted.append((stats["events"], stats["pairs"], stats["tracks"] > 0))
     assert counted == [(40, 0, True), (0, 40, False)]
+
+
+def test_a_bucket_without_patterns_counts_its_events_and_tells_nothing_else() -> None:
+    running = lines.Running(LineSpec("none", (), ()))
+    for part in (lines.some_events(1), lines.NOTHING):
+        running.read(part, now_us=5_000_000, control=['{"id": "1", "flush": true}'])
+    assert {row["kind"] for table in running.told for row in table.to_pylist()} == {"stats", "ack"}
+    assert json.loads(running.rows("stats")[0]["payload"])["events"] == 900
