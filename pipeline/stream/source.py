@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from pipeline.errors import InputError
+from pipeline.session import cores_of
 from pipeline.settings import Settings, StreamSettings
 from pipeline.sources.feed import Cells, Feed
 from pipeline.sources.feeds import find_feed
@@ -123,7 +124,9 @@ def _topic_lines(spark: SparkSession, settings: Settings, packing: Packing | Non
     ).load()
     messages = records.select("value", "partition", "offset", F.unix_micros("timestamp").alias("arrived"))
     if packing is not None:
-        messages = messages.mapInArrow(packing, PACKED_DDL)
+        # a call of Python costs more than the messages of a small micro-batch: one for each core, not for each partition
+        cores = cores_of(settings.spark.master)
+        messages = (messages.coalesce(cores) if cores else messages).mapInArrow(packing, PACKED_DDL)
     text = F.col("value").cast("string")
     valid = F.is_valid_utf8(text)
     return messages.select(
