@@ -124,7 +124,7 @@ def _topic_lines(spark: SparkSession, settings: Settings, packing: Packing | Non
     ).load()
     messages = records.select("value", "partition", "offset", F.unix_micros("timestamp").alias("arrived"))
     if packing is not None:
-        # a call of Python costs more than the messages of a small micro-batch: one for each core, not for each partition
+        # a call of Python costs more than the messages of a small micro-batch: one per core, not per partition
         cores = cores_of(settings.spark.master)
         messages = (messages.coalesce(cores) if cores else messages).mapInArrow(packing, PACKED_DDL)
     text = F.col("value").cast("string")
