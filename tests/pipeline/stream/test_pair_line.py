@@ -1,4 +1,4 @@
-"""Pairs of tracks in the live line, from files in many micro-batches and over a restart: the rows of a batch."""
+"""Pairs of tracks in the live line, from Kafka in many micro-batches and over a restart: the rows of a batch."""
 
 import json
 import threading
@@ -24,8 +24,9 @@ from pipeline.jobs.enrich import EnrichOrder, enrich_events
 from pipeline.jobs.forecast import ForecastRequest, run_forecast
 from pipeline.jobs.recognise import RecogniseRequest, run_recognise
 from pipeline.progress import SILENT
-from pipeline.settings import Settings
+from pipeline.settings import Settings, TopicSettings
 from pipeline.stages.policy import Policy
+from pipeline.stream.job import prepare_topics
 from tests.pipeline.stream.meetings import BEGIN_S, BEHIND, arriving, positions, write_layers
 from tests.pipeline.stream.recorded import CATALOG
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from pipeline.stream.job import Stream
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 PAIRS = ("rendezvous", "encounter", "tugging", "collision_risk")
 WITHIN_M = 3000.0
 PATIENCE_S = 500
@@ -43,20 +44,21 @@ FORECAST = ["pattern", "track", "time", "index", "model_version", "state"]
 ALERT_SCHEMA = Path(__file__).resolve().parents[3] / "docs" / "alert.schema.json"
 
 
-def settings_in(folder: Path, **stream: Any) -> Settings:
+def settings_in(folder: Path, servers: str, **stream: Any) -> Settings:
     values = {
-        "source": "files",
-        "directory": folder / "in",
-        "control_directory": folder / "control",
+        "topics": {kind: f"pairs-{kind}" for kind in TopicSettings.model_fields},
+        "starting_offsets": "earliest",
         "checkpoint": folder / "checkpoint",
         "output": folder / "out",
+        "to_kafka": False,
         "pairs_within_m": WITHIN_M,
         "out_of_order_s": 600.0,
         "buckets": 2,
         **stream,
     }
     layers = {"file": folder / "layers.yaml", "directory": folder / "layers"}
-    return Settings.model_validate({"stream": values, "layers": layers})
+    kafka = {"bootstrap_servers": servers}
+    return Settings.model_validate({"stream": values, "layers": layers, "kafka": kafka})
 
 
 @contextmanager
@@ -82,18 +84,23 @@ def until(check: Callable[[], bool]) -> None:
         time.sleep(0.1)
 
 
-def drop(folder: Path, name: str, lines: list[str], stream: "Stream") -> None:
-    """Have a file arrive, and wait until a micro-batch has read it."""
+def send(servers: str, topic: str, messages: list[str], stream: "Stream") -> None:
+    """Have messages arrive, and wait until a micro-batch has read them."""
+    from kafka import KafkaProducer
 
     def read() -> int:
-        said = stream.query.recentProgress if stream.query is not None else []
-        return sum(any(s.numInputRows for s in p.sources if "FileStreamSource" in s.description) for p in said)
+        """How many messages of the topic have been read."""
+        said = stream.query.lastProgress if stream.query is not None else None
+        ends = [source["endOffset"] for source in json.loads(said.json)["sources"]] if said is not None else []
+        return sum(sum(end[topic].values()) for end in ends if isinstance(end, dict) and topic in end)
 
     until(lambda: stream.query is not None and stream.query.lastProgress is not None)
     before = read()
-    (folder / f".{name}").write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-    (folder / f".{name}").rename(folder / name)
-    until(lambda: read() > before or not stream.query.isActive)
+    producer = KafkaProducer(bootstrap_servers=servers)
+    for text in messages:
+        producer.send(topic, text.encode(), key=str(json.loads(text).get("track", "")).encode())
+    producer.close()
+    until(lambda: read() >= before + len(messages) or not stream.query.isActive)
 
 
 def in_parts(lines: list[str], parts: int) -> list[list[str]]:
@@ -162,24 +169,28 @@ def keys(rows: pd.DataFrame, columns: list[str]) -> set[tuple[Any, ...]]:
     return set(plain.itertuples(index=False, name=None))
 
 
-def test_pairs_of_a_stream_are_recognised_and_forecast_as_in_a_batch(spark: "SparkSession", tmp_path: Path) -> None:
+def test_pairs_of_a_stream_are_recognised_and_forecast_as_in_a_batch(
+    spark: "SparkSession", broker: str, tmp_path: Path
+) -> None:
     rows = positions()
     write_layers(tmp_path)
     (tmp_path / "patterns.yaml").write_text(CATALOG, encoding="utf-8")
     expected, forecasts = batch(spark, tmp_path, rows)
     assert set(expected["pattern"]) == {"stays", "hurries", *PAIRS}
     settings = settings_in(
-        tmp_path, patterns=[str(tmp_path / "patterns.yaml"), *PAIRS], models=tmp_path / "models", emission="all"
+        tmp_path, broker, patterns=[str(tmp_path / "patterns.yaml"), *PAIRS], models=tmp_path / "models", emission="all"
     )
+    prepare_topics(settings, 2)
+    topics = settings.stream.topics
     parts = in_parts(arriving(rows, jitter_s=120.0), 6)
     with running(spark, settings) as stream:
-        for number, part in enumerate(parts[:3]):
-            drop(tmp_path / "in", f"{number}.jsonl", part, stream)
+        for part in parts[:3]:
+            send(broker, topics.positions, part, stream)
     with running(spark, settings) as stream:
-        for number, part in enumerate(parts[3:], start=3):
-            drop(tmp_path / "in", f"{number}.jsonl", part, stream)
+        for part in parts[3:]:
+            send(broker, topics.positions, part, stream)
         turned = {"id": "knob", "pattern": "rendezvous", "threshold": 0.4}
-        drop(tmp_path / "control", "1.json", [json.dumps(turned), '{"id": "end", "flush": true}'], stream)
+        send(broker, topics.control, [json.dumps(turned), '{"id": "end", "flush": true}'], stream)
         summary = stream._summary(1.0)
     agree(expected, told(spark, tmp_path, "matches"))
     live = told(spark, tmp_path, "forecasts")
