@@ -165,6 +165,7 @@ class Arranging:
             chunk = self._take(number)
             wanted = chunk["track"].isin(unknown)
             self._memory = pd.concat([self._memory, chunk[wanted]], ignore_index=True)
+            self._recent.begin(chunk[wanted])
             self._keep(number, chunk[~wanted])
 
     def _keep(self, number: int, memory: pd.DataFrame) -> None:

@@ -107,6 +107,8 @@ class Bucket:
             if len(names):
                 self.tracks = np.concatenate([self.tracks, names])
                 self.state = self.line.joined([self.state, states])
+                if self.rules.rerun_us:
+                    self.past.begin(self.line, names, states)
                 places = pd.Index(self.tracks).get_indexer(pd.Index(tracks))
         return np.asarray(places, dtype=np.int64)
 

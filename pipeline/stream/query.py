@@ -156,7 +156,8 @@ def bucket_rules(stream: StreamSettings) -> BucketRules:
         raise InputError(msg)
     return BucketRules(
         out_of_order_us=round(stream.out_of_order_s * 1e6),
-        rest_after_us=round(stream.rest_after_s * 1e6),
+        # the recent past of a track at rest is not kept
+        rest_after_us=round(max(stream.rest_after_s, stream.rerun_s) * 1e6),
         forget_after_us=round(stream.forget_after_s * 1e6),
         keep_same_time=stream.same_time == "keep",
         rerun_us=round(stream.rerun_s * 1e6),

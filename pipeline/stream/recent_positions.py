@@ -36,13 +36,20 @@ class RecentPositions:
         rows = encode_memory(self.rows) if self.rows is not None and len(self.rows) else b""
         return encode_memory(self.memory) if len(self.memory) else b"", rows
 
+    def begin(self, memory: pd.DataFrame) -> None:
+        """Begin with tracks that come back from rest, as they are remembered."""
+        if self.rerun_us and len(memory):
+            self.memory = pd.concat([self.memory, memory], ignore_index=True)
+
     def taken(self, arrived: pd.DataFrame, memory: pd.DataFrame) -> NDArray[np.bool_]:
-        """Which of `arrived` are late but not too late, and the first of their instant."""
+        """Which of `arrived` are late but of a time that is kept, and the first of their instant."""
         last = memory.set_index("track")["time"].reindex(arrived["track"]).to_numpy(dtype="datetime64[us]")
         time = arrived["time"].to_numpy(dtype="datetime64[us]")
         if not self.rerun_us or self.rows is None or not len(self.rows):
             return np.zeros(len(arrived), dtype=np.bool_)
         near: NDArray[np.bool_] = (time < last) & (time >= last - np.timedelta64(self.rerun_us, "us"))
+        began = self.memory.set_index("track")["time"].reindex(arrived["track"]).to_numpy(dtype="datetime64[us]")
+        near &= arrived["track"].isin(self.rows["track"]).to_numpy() & ~(time <= began)
         mine = _instants(arrived)
         first: NDArray[np.bool_] = near & ~mine.isin(_instants(self.rows)) & ~mine.duplicated()
         return first

@@ -40,6 +40,19 @@ class Past:
         assert self.rows is not None, "only a track that was read can have a late event"
         return self.rows[self.rows["track"].isin(tracks)]
 
+    def begin(self, line: Line, tracks: NDArray[np.object_], state: LineState) -> None:
+        """Begin with tracks that come back from rest, as they are then."""
+        self.tracks, self.state = np.concatenate([self.tracks, tracks]), line.joined([self.state, state])
+
+    def reaches(self, rows: pd.DataFrame) -> NDArray[np.bool_]:
+        """Which rows are of a time that is kept: after what their track had come to before its recent events."""
+        if self.rows is None:
+            return np.zeros(len(rows), dtype=np.bool_)
+        places = _places(self.tracks, rows["track"].to_numpy(dtype=object))
+        began = np.append(self.state.last_time, NEVER_SEEN)[places]
+        known: NDArray[np.bool_] = rows["track"].isin(self.rows["track"]).to_numpy()
+        return known & (rows["time_us"].to_numpy() > began)
+
     def note(self, rows: pd.DataFrame) -> None:
         """Keep events that were read."""
         there = self.rows is not None and len(self.rows)
@@ -84,7 +97,7 @@ def may_rerun(rows: pd.DataFrame, last_time: NDArray[np.int64], past: Past, reru
     near: NDArray[np.bool_] = rows["time_us"].to_numpy() >= np.maximum(last_time, NEVER_SEEN + rerun_us) - rerun_us
     instants = pd.MultiIndex.from_frame(past.rows[["track", "time_us"]])
     mine = pd.MultiIndex.from_frame(rows[["track", "time_us"]])
-    return near & ~mine.isin(instants) & ~mine.duplicated()
+    return near & past.reaches(rows) & ~mine.isin(instants) & ~mine.duplicated()
 
 
 def rerun(line: Line, past: Past, rows: pd.DataFrame, read: Read) -> Rerun:

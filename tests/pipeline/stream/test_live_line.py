@@ -244,9 +244,14 @@ def row_key(row: dict[str, Any]) -> tuple[Any, ...]:
     return (row["match_id"], row["status"], row["pattern"], row["track"], row["index"], row["count"], *times)
 
 
-def agrees(scenario: Scenario, batch: set[tuple[Any, ...]]) -> None:
-    """Every row of batch and no other, but for episodes that the clock closed after a track's last position."""
+def agrees(scenario: Scenario, batch: set[tuple[Any, ...]], last_alone: bool = False) -> None:
+    """Every row of batch and no other, but for episodes that the clock closed after a track's last position.
+
+    With `last_alone` only the last row of each id and status is looked for.
+    """
     live = {row_key(row) for row in scenario.matches}
+    if last_alone:
+        batch = set({row[:2]: row for row in sorted(batch, key=lambda row: (row[4], row[6]))}.values())
     last = scenario.rows.groupby("track")["time"].max()
     beyond = {
         row for row in live - batch if row[1] == "timed_out" and row[6] == pd.Timestamp(int(last[row[3]]), unit="s")
@@ -346,3 +351,42 @@ def test_a_broker_that_is_gone_for_a_while_is_waited_for(tmp_path: Path, spark: 
     scenario.matches = broker.read(settings.stream.topics.matches)
     stop_broker(home)
     agrees(scenario, expected(spark, scenario.rows, tmp_path / "patterns.yaml"))
+
+
+@pytest.mark.soak
+def test_late_events_are_read_after_all_and_the_last_words_are_those_of_batch(
+    tmp_path: Path, broker: str, spark: Any
+) -> None:
+    from pipeline.kafka import create_topics
+
+    file = settings_file(tmp_path, broker, "late", rerun_s=10_800.0)
+    settings, log = read_settings(file, environment={}), tmp_path / "log"
+    create_topics(broker, settings.stream.topics.model_dump().values())
+    line, rows = Broker(broker, settings), positions()
+    sent = messages(rows, duplicates=0.0)
+    half = len(sent) // 2
+    line.produce([message for n, message in enumerate(sent[:half]) if n % 23])
+    process = start(file, log)
+    ask(settings, Order(flush=True))  # the tracks are read beyond those that were held back
+    line.produce([message for n, message in enumerate(sent[:half]) if not n % 23])
+    line.produce(sent[half:])
+    until(lambda: len(line.read(settings.stream.topics.late)) >= half // 23, process, log)
+    ask(settings, Order(flush=True))
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=PATIENCE_S) == 0
+    told = line.read(settings.stream.topics.matches)
+    assert "retracted" in {row["status"] for row in told}
+    assert all(row["rerun"] for row in line.read(settings.stream.topics.late))
+    batch = expected(spark, rows, tmp_path / "patterns.yaml")
+    agrees(Scenario(matches=last_words(told), rows=rows), batch, last_alone=True)
+
+
+def last_words(told: list[Any]) -> list[Any]:
+    """What a reader holds in the end who keeps the last row of each id and status, and drops an id at `retracted`."""
+    held: dict[str, dict[str, Any]] = {}
+    for row in told:
+        if row["status"] == "retracted":
+            held.pop(row["match_id"], None)
+        else:
+            held.setdefault(row["match_id"], {})[row["status"]] = row
+    return [row for rows in held.values() for row in rows.values()]
