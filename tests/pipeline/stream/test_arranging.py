@@ -92,6 +92,19 @@ def test_late_positions_that_are_taken_after_all_change_those_after_them() -> No
         assert since == in_time
 
 
+def test_late_positions_of_tracks_that_rested_are_taken_only_where_their_past_is_kept() -> None:
+    rows, rng = positions(5), np.random.default_rng(5)
+    coming = rows.iloc[np.argsort(np.arange(400) + np.where(rng.random(400) < 0.15, rng.uniform(5, 60, 400), 0))]
+    rules = BucketRules(rerun_us=40 * 60_000_000, rest_after_us=300_000_000)
+    got = run(coming, 23, rules)
+    late = got[got["kind"] == LATE]
+    taken = np.array([json.loads(text)["rerun"] for text in late["payload"]])
+    assert taken.any()
+    assert not taken.all()
+    last = got[got["kind"].isin([EVENT, AGAIN])].drop_duplicates(["track", "time"], keep="last")
+    agree(last.assign(kind=EVENT), rows[~rows["offset"].isin(late["offset"][~taken])])
+
+
 def test_rows_fit_their_schema_even_when_only_the_clock_ticks() -> None:
     ticks = positions(1).iloc[:2].assign(kind=TICK)
     schema = T.StructType(
