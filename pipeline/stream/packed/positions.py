@@ -74,7 +74,7 @@ class _Reader:
     """The fields of scanned messages by name; what is not as its kind says makes a message odd."""
 
     def __init__(self, feed: PlainFeed, scanned: Scanned) -> None:
-        self._feed, self._scanned = feed, scanned
+        self._scanned = scanned
         self._number = {name: n for n, name in enumerate(feed.fields)}
         self.plain = scanned.plain
 
