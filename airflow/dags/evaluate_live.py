@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
 from airflow.sdk import DAG, CronDataIntervalTimetable, Param
-from foresail_command import DEFAULTS, MODELS, PATTERNS, TAGS, TO, TRAINING, foresail, interval_of, moment_of
+from foresail_command import DEFAULTS, MODELS, PATTERNS, TAGS, TO, TRAINING, foresail, moment_of, option
 
 with DAG(
     "evaluate_live",
@@ -14,7 +14,7 @@ with DAG(
     max_active_runs=1,
     default_args=DEFAULTS,
     tags=[*TAGS, "models"],
-    user_defined_macros={"interval": interval_of, "moment": moment_of},
+    user_defined_macros={"moment": moment_of},
     render_template_as_native_obj=True,  # what is handed on keeps its type: a budget is a number, patterns are a list
     params={
         **TRAINING,
@@ -30,8 +30,7 @@ is run with a wider search, for the same day and with the same parameters; other
 ):
     live = foresail(
         "live",
-        f"models live {PATTERNS} {MODELS} {TO} --tolerance {{{{ params.tolerance }}}} --metric {{{{ params.metric }}}}"
-        " --exit-code --json",
+        *("models", "live", PATTERNS, MODELS, TO, option("tolerance"), option("metric"), "--exit-code", "--json"),
         doc_md="Skipped when all is well.",
     )
     retrain = TriggerDagRunOperator(

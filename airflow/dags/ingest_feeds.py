@@ -5,10 +5,21 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from airflow.sdk import DAG, Asset, CronDataIntervalTimetable, Param
-from foresail_command import DEFAULTS, DOMAIN, HOME, HOUR, PLACE, SPARK_POOL, TAGS, events_param, foresail, interval_of
+from foresail_command import (
+    DEFAULTS,
+    DOMAIN,
+    HOME,
+    HOUR,
+    SPARK_POOL,
+    TAGS,
+    Words,
+    events_param,
+    foresail,
+    interval_of,
+    option,
+)
 
 EVENTS = Asset("foresail_events")
-HOUR_TEXT = "{{ interval(dag_run, unit=hour)[0][:13] }}"
 
 
 def tell_interval(context: Any, result: dict[str, Any]) -> None:
@@ -16,6 +27,12 @@ def tell_interval(context: Any, result: dict[str, Any]) -> None:
     begin, end = interval_of(context["dag_run"], unit=HOUR)
     extra = {"from": f"{begin}+00:00", "to": f"{end}+00:00", "rows": result["rows_out"]}
     context["outlet_events"][EVENTS].extra = extra
+
+
+def files_of_the_hour(context: Any) -> list[str]:
+    """`--input=FOLDER/2026-03-02T05*`."""
+    hour, _ = interval_of(context["dag_run"], unit=HOUR)
+    return [f"--input={context['params']['input']}/{hour[:13]}*"]
 
 
 with DAG(
@@ -26,7 +43,6 @@ with DAG(
     max_active_runs=1,
     default_args=DEFAULTS,
     tags=[*TAGS, "ingest"],
-    user_defined_macros={"interval": interval_of, "hour": HOUR},
     params={
         "feed": Param("canonical", type="string", description="The feed, as `foresail ingest --list` names it."),
         "domain": Param(
@@ -35,7 +51,7 @@ with DAG(
             enum=[None, "maritime", "fleet"],
             description="Whose rules cleaning follows.",
         ),
-        "input": Param(f"{HOME}/feed", type="string", pattern=PLACE, description="Folder of files named after hours."),
+        "input": Param(f"{HOME}/feed", type="string", description="Folder of files named after hours."),
         "events": events_param,
     },
     doc_md="""
@@ -48,9 +64,8 @@ starts `train_models` for the day.
 ):
     ingest = foresail(
         "ingest",
-        "ingest{% if params.domain %} --domain {{ params.domain }}{% endif %}"
-        f" --from '{{{{ params.feed }}}}' --input '{{{{ params.input }}}}/{HOUR_TEXT}*'"
-        " --append --allow-empty --exit-code --out '{{ params.events }}' --json",
+        *("ingest", option("domain"), option("from", "feed"), Words(files_of_the_hour)),
+        *("--append", "--allow-empty", "--exit-code", option("out", "events"), "--json"),
         pool=SPARK_POOL,
         execution_timeout=timedelta(minutes=50),
         outlets=[EVENTS],

@@ -5,15 +5,16 @@ from datetime import UTC, datetime, timedelta
 from airflow.sdk import DAG, Asset, Param
 from foresail_command import (
     DEFAULTS,
+    EVENTS,
     HOME,
     LAYERS,
     PATTERNS,
-    PLACE,
     SPARK_POOL,
     TAGS,
     events_param,
     foresail,
     layers_param,
+    option,
     patterns_param,
 )
 
@@ -29,7 +30,7 @@ with DAG(
         "events": events_param,
         "patterns": patterns_param,
         "layers": layers_param,
-        "matches": Param(f"{HOME}/matches", type="string", pattern=PLACE, description="The folder of matches."),
+        "matches": Param(f"{HOME}/matches", type="string", description="The folder of matches."),
     },
     doc_md="""
 ### Matches of the past, by the catalog of today
@@ -39,7 +40,7 @@ pattern may reach over midnight, so the whole record is read in one run; its res
 ):
     recognise = foresail(
         "recognise",
-        f"recognise --events '{{{{ params.events }}}}' {PATTERNS}{LAYERS} --out '{{{{ params.matches }}}}' --json",
+        *("recognise", EVENTS, PATTERNS, LAYERS, option("out", "matches"), "--json"),
         pool=SPARK_POOL,
         execution_timeout=timedelta(hours=6),
         doc_md="Matches and episodes of every pattern.",

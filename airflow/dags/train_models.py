@@ -2,11 +2,13 @@
 
 import json
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from airflow.sdk import DAG, Asset, AssetOrTimeSchedule, CronDataIntervalTimetable, task_group
 from foresail_command import (
     DEFAULTS,
-    FROM_TO,
+    EVENTS,
+    FROM,
     LAYERS,
     MODELS,
     PATTERNS,
@@ -14,17 +16,23 @@ from foresail_command import (
     TAGS,
     TO,
     TRAINING,
+    Words,
     foresail,
-    interval_of,
+    option,
 )
 
-VERSION = "{{ ti.xcom_pull(task_ids='one_pattern.promote', map_indexes=ti.map_index) }}"
-TELL = (
-    "{% if params.stream_settings %}configure --settings '{{ params.stream_settings }}'"
-    f' --pattern "$PATTERN" --model-version {VERSION} --json'
-    f'{{% else %}}models show "$PATTERN" {MODELS} --json{{% endif %}}'
-)
-"""Where no stream is configured there is none to tell: the log shows the model that serves."""
+
+def news(context: Any) -> list[str]:
+    """The command that tells the stream of the new champion, up to the name of the pattern.
+
+    Where no stream is configured there is none to tell: the log shows the model that serves.
+    """
+    settings, task = context["params"]["stream_settings"], context["ti"]
+    if settings is None:
+        return ["models", "show", f"--models={context['params']['models']}"]
+    version = task.xcom_pull(task_ids="one_pattern.promote", map_indexes=task.map_index)
+    return ["configure", f"--settings={settings}", f"--model-version={version}", "--pattern"]
+
 
 with DAG(
     "train_models",
@@ -36,7 +44,6 @@ with DAG(
     max_active_runs=1,
     default_args=DEFAULTS,
     tags=[*TAGS, "models"],
-    user_defined_macros={"interval": interval_of},
     params=TRAINING,
     doc_md="""
 ### Models that age are learned anew
@@ -52,15 +59,13 @@ A pattern whose learning fails does not stop the others. Undo a promotion with `
 ):
     count = foresail(
         "count",
-        f"train --count-only --events '{{{{ params.events }}}}' {PATTERNS}{LAYERS} {MODELS} {FROM_TO}"
-        " --each-day --json",
+        *("train", "--count-only", EVENTS, PATTERNS, LAYERS, MODELS, FROM, TO, "--each-day", "--json"),
         pool=SPARK_POOL,
         doc_md="The day's events as counts, and a sample of the tracks that are never counted.",
     )
     merge = foresail(
         "merge",
-        f"models merge {PATTERNS} {MODELS} {FROM_TO} --json"
-        "{% if params.half_life_days %} --half-life-days {{ params.half_life_days }}{% endif %}",
+        *("models", "merge", PATTERNS, MODELS, FROM, TO, option("half-life-days"), "--json"),
         output_processor=lambda line: json.loads(line)["patterns"],
         doc_md="The counts of all days as one; returns the patterns that were counted: without events, none.",
     )
@@ -68,27 +73,25 @@ A pattern whose learning fails does not stop the others. Undo a promotion with `
     @task_group
     def one_pattern(pattern: str) -> None:
         """Everything that concerns one pattern alone."""
-        env = {"PATTERN": pattern}
-        words = f'"$PATTERN" {PATTERNS} {MODELS} {TO} --json'
+        words = (pattern, PATTERNS, MODELS, TO, "--json")
         learn = foresail(
             "learn",
-            f"models learn {words} --budget {{{{ params.budget }}}}",
-            env=env,
+            *("models", "learn", *words, option("budget")),
             execution_timeout=timedelta(minutes=30),
             doc_md="The best model of the search waits as challenger.",
         )
-        evaluate = foresail(
-            "evaluate", f"models evaluate {words}", env=env, doc_md="Both on the newest held-out tracks."
-        )
+        evaluate = foresail("evaluate", "models", "evaluate", *words, doc_md="Both on the newest held-out tracks.")
         promote = foresail(
             "promote",
-            f'models promote "$PATTERN" {MODELS} --if-better {{{{ params.margin }}}}'
-            " --metric {{ params.metric }} --exit-code --json",
-            env=env,
+            *("models", "promote", pattern, MODELS, option("if-better", "margin"), option("metric")),
+            *("--exit-code", "--json"),
             output_processor=lambda line: json.loads(line)["promoted"],
             doc_md="Better by the margin: promoted. Else skipped, and the log says why.",
         )
-        tell = foresail("tell", TELL, env=env, doc_md="The new champion's version, through the control topic.")
+        tell = foresail(
+            *("tell", Words(news), pattern, "--json"),
+            doc_md="The new champion's version, through the control topic.",
+        )
         learn >> evaluate >> promote >> tell
 
     count >> merge

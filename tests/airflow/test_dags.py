@@ -3,9 +3,13 @@
 import json
 import subprocess
 import sys
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from tests.airflow.conftest import Runs
 
 pytestmark = pytest.mark.airflow
 SCHEDULES = {"ingest_feeds", "train_models", "evaluate_live", "recognise_history"}
@@ -57,7 +61,8 @@ print("READ " + json.dumps({
     "dags": {name: {
         "doc": dag.doc_md, "tags": sorted(dag.tags), "owner": dag.owner, "catchup": dag.catchup,
         "params": {key: dag.params.get_param(key).schema for key in dag.params},
-        "tasks": {task.task_id: {"command": getattr(task, "bash_command", None), "retries": task.retries,
+        "tasks": {task.task_id: {"kind": type(task).__name__, "words": [word for word in getattr(task, "arguments", ())
+                  if isinstance(word, str)], "retries": task.retries,
                   "timeout": str(task.execution_timeout), "pool": task.pool, "doc": task.doc_md}
                   for task in dag.tasks},
     } for name, dag in bag.dags.items()},
@@ -105,10 +110,29 @@ def test_a_run_without_a_data_interval_takes_the_days_of_what_came(read: dict[st
 
 def test_every_task_is_one_command(read: dict[str, Any]) -> None:
     tasks = {name: task for dag in read["dags"].values() for name, task in dag["tasks"].items()}
-    for name in set(tasks) - {"retrain"}:
-        assert tasks[name]["command"].startswith("foresail "), name
-        assert not any(sign in tasks[name]["command"] for sign in (";", "&&", "|")), name
-    assert "models promote" in tasks["one_pattern.promote"]["command"]
+    assert {task["kind"] for name, task in tasks.items() if name != "retrain"} == {"ForesailOperator"}
+    assert tasks["one_pattern.promote"]["words"][:2] == ["models", "promote"]
+
+
+def test_what_a_parameter_says_reaches_the_command_as_one_word(run_days: "Runs", tmp_path: Path) -> None:
+    folder = tmp_path / "a place with spaces"
+    folder.mkdir()
+    command, heard, harm = folder / "fore sail", folder / "heard.txt", folder / "harm"
+    command.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > "{heard}"\nexit 99\n')
+    command.chmod(0o755)
+    feed = f"ais' ; touch '{harm}' ; echo $(touch \"{harm}\") {{{{ 7 * 7 }}}}"
+    conf = {"feed": feed, "input": f"--out={harm}", "events": str(folder / "it's here"), "domain": None}
+    ended = run_days(
+        {"dag": "ingest_feeds", "until": "2026-03-02T05:00:00", "conf": conf}, AIRFLOW_FORESAIL_COMMAND=str(command)
+    )
+    assert ended.runs[0]["tasks"] == {"ingest[-1]": "skipped"}
+    assert not harm.exists()
+    assert heard.read_text().splitlines() == [
+        "ingest",
+        f"--from={feed}",
+        f"--input=--out={harm}/2026-03-02T04*",
+        *("--append", "--allow-empty", "--exit-code", f"--out={folder}/it's here", "--json"),
+    ]
 
 
 def test_every_schedule_has_docs_tags_an_owner_retries_timeouts_and_parameters_with_a_schema(
