@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.automata.deterministic import Deterministic, complement, detector, symbol_classes
+from patterns.automata.deterministic import Deterministic, complement, detector, detectors, symbol_classes
 from patterns.automata.explosion import explained
 from patterns.automata.limits import SizeExceededError
 from patterns.automata.marking import Marking, marking
@@ -36,6 +36,8 @@ class CompiledPattern:
     classes: NDArray[np.int32]
     """For each symbol its class: the column of the tables."""
     automaton: Deterministic
+    watching: Deterministic
+    """As `automaton`, but in state 0 only while no run is under way: what recognition steps, to tell every start."""
     marking: Marking | None
     """Made when sets of events are counted or listed."""
 
@@ -62,11 +64,22 @@ def compile_pattern(spec: PatternSpec, attributes: Mapping[str, AttributeType] |
         loose = trimmed(_construct(expand(tree, conditions.number), letters), must_mark_last=True)
         check_matchable(loose, spec)
         classes = symbol_classes(loose, len(letters.codes))
-        automaton = detector(loose, classes)
+        detecting = detectors(loose, classes)
         marked = marking(loose, classes) if spec.output is not Output.DETECT else None
     except SizeExceededError as error:
         raise explained(error, tree, spec, lambda part: _probe(part, conditions, letters)) from None
-    return CompiledPattern(spec, tree, conditions.names, conditions.parsed, letters, loose, classes, automaton, marked)
+    return CompiledPattern(
+        spec,
+        tree,
+        conditions.names,
+        conditions.parsed,
+        letters,
+        loose,
+        classes,
+        detecting.smallest,
+        detecting.watching,
+        marked,
+    )
 
 
 def _types(spec: PatternSpec, attributes: Mapping[str, AttributeType] | None) -> dict[str, AttributeType]:

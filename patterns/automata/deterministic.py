@@ -3,7 +3,7 @@
 Symbols that no guard tells apart share a class, so a table has one column per class, not per symbol.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from patterns.automata.limits import MOST_STATES, SizeExceededError
-from patterns.automata.nondeterministic import Nondeterministic, Symbols, Transition, from_start_anew
+from patterns.automata.nondeterministic import (
+    Nondeterministic,
+    Symbols,
+    Transition,
+    from_start_anew,
+    like_the_start,
+)
 
 Node = TypeVar("Node", bound=Hashable)
 
@@ -68,6 +74,13 @@ def explored(
     start: Node, count: int, step: Callable[[Node, int], Node], accepts: Callable[[Node], bool]
 ) -> Deterministic:
     """The table of all nodes that `step` reaches from `start`, over `count` classes."""
+    return _with_nodes(start, count, step, accepts)[0]
+
+
+def _with_nodes(
+    start: Node, count: int, step: Callable[[Node, int], Node], accepts: Callable[[Node], bool]
+) -> tuple[Deterministic, list[Node]]:
+    """That table, and the node of each of its states."""
     number = {start: 0}
     nodes = [start]
     rows: list[list[int]] = []
@@ -82,11 +95,26 @@ def explored(
                 nodes.append(target)
             row.append(number[target])
         rows.append(row)
-    return Deterministic(np.array(rows, dtype=np.int32), np.array([accepts(n) for n in nodes], dtype=np.bool_))
+    table = Deterministic(np.array(rows, dtype=np.int32), np.array([accepts(n) for n in nodes], dtype=np.bool_))
+    return table, nodes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Detectors:
+    """Two automata that accept at the same events."""
+
+    smallest: Deterministic
+    watching: Deterministic
+    """With a state 0 in which no run is under way whose beginning a later match could tell of."""
 
 
 def detector(automaton: Nondeterministic, classes: NDArray[np.int32]) -> Deterministic:
     """Accepts after event k iff some stretch that ends at k matches and marks k: a run may begin at every event."""
+    return detectors(automaton, classes).smallest
+
+
+def detectors(automaton: Nondeterministic, classes: NDArray[np.int32]) -> Detectors:
+    """The smallest detector, and the smallest that tells an idle pattern from one with runs under way."""
     steps = steps_by_class(automaton, classes)
 
     def step(node: tuple[frozenset[int], bool], c: int) -> tuple[frozenset[int], bool]:
@@ -95,7 +123,9 @@ def detector(automaton: Nondeterministic, classes: NDArray[np.int32]) -> Determi
         return reached, any(t.marked and t.target in automaton.finals for t in taken)
 
     count = int(classes.max()) + 1
-    return minimal(explored((frozenset({0}), False), count, step, lambda node: node[1]))
+    table, nodes = _with_nodes((frozenset({0}), False), count, step, lambda node: node[1])
+    beginnings = like_the_start(automaton)
+    return Detectors(minimal(table), minimal(table, apart=[states <= beginnings for states, _ in nodes]))
 
 
 def complement(symbols: int) -> Callable[[Nondeterministic], Nondeterministic]:
@@ -122,9 +152,14 @@ def complement(symbols: int) -> Callable[[Nondeterministic], Nondeterministic]:
     return flipped
 
 
-def minimal(table: Deterministic) -> Deterministic:
-    """The smallest table with the same behaviour (Moore's refinement), its states numbered in breadth-first order."""
+def minimal(table: Deterministic, apart: Sequence[bool] | None = None) -> Deterministic:
+    """The smallest table with the same behaviour (Moore's refinement), its states numbered in breadth-first order.
+
+    States that `apart` holds of are never taken for others.
+    """
     block = table.accepting.astype(np.int64)
+    if apart is not None:
+        block = np.unique(2 * block + np.asarray(apart, dtype=np.int64), return_inverse=True)[1].reshape(-1)
     blocks = len(np.unique(block))
     while True:
         signature = np.column_stack([block, block[table.delta]])

@@ -110,6 +110,34 @@ def trimmed(automaton: Nondeterministic, must_mark_last: bool = False) -> Nondet
     return _merged(len(states), finals, moved)
 
 
+def unmarked_runs(automaton: Nondeterministic) -> frozenset[int]:
+    """The states in which a run may stand that has marked nothing yet."""
+    return frozenset(_closure({0}, ((t.source, t.target) for t in automaton.transitions if not t.marked)))
+
+
+def like_the_start(automaton: Nondeterministic) -> frozenset[int]:
+    """The states in which no run has marked anything yet, and from which just what follows the start follows."""
+    marked = _closure(
+        {t.target for t in automaton.transitions if t.marked}, ((t.source, t.target) for t in automaton.transitions)
+    )
+    leaving = [[t for t in automaton.transitions if t.source == state] for state in range(automaton.states)]
+    block = [int(state in automaton.finals) for state in range(automaton.states)]
+    for _ in range(automaton.states):
+        ways = []
+        for state in range(automaton.states):
+            guards: dict[tuple[bool, int], Symbols] = {}
+            for t in leaving[state]:
+                key = t.marked, block[t.target]
+                guards[key] = guards.get(key, 0) | t.guard
+            ways.append((block[state], tuple(sorted(guards.items()))))
+        number = {way: n for n, way in enumerate(dict.fromkeys(ways))}
+        if len(number) == len(set(block)):
+            break
+        block = [number[way] for way in ways]
+    alike = {state for state in range(automaton.states) if block[state] == block[0]}
+    return (frozenset(alike) & unmarked_runs(automaton) - marked) | {0}
+
+
 def _empty() -> Nondeterministic:
     return Nondeterministic(1, frozenset({0}), ())
 

@@ -13,7 +13,8 @@ from patterns.compiler import CompiledPattern
 from patterns.recognition.families import FamilyRecogniser
 from patterns.recognition.family_states import FamilyStates
 from patterns.recognition.recogniser import Recogniser, RecogniserState
-from patterns.recognition.tables import Plan
+from patterns.recognition.starts import Begun, run_words
+from patterns.recognition.tables import NEVER, Plan
 from patterns.recognition.track_state import TrackStates, fresh_states
 
 _PER_PATTERN = (
@@ -21,12 +22,13 @@ _PER_PATTERN = (
     "episode",
     "episode_start_index",
     "episode_start_time",
+    "episode_first_start_time",
     "episode_first_time",
     "episode_first_tie",
     "episode_last_index",
     "episode_last_time",
 )
-_PER_RUN = ("start_index", "start_time")
+_PER_RUN = ("start_index", "start_time", "first_start_time")
 _PER_TRACK = ("seen", "last_time", "tie")
 
 
@@ -54,14 +56,17 @@ def adopted(state: RecogniserState, before: Recogniser, after: Recogniser) -> Re
                 counting[place] = state.counting[old_place]
     for sets in counting:  # a pattern that begins now still counts events from the track's first
         sets.seen[:], sets.last_time[:], sets.tie[:] = detecting.seen, detecting.last_time, detecting.tie
-    return RecogniserState(detecting, tuple(counting))
+    return RecogniserState(detecting, _adopted_starts(state.begun, before._plan, after._plan), tuple(counting))
 
 
 def adopted_family(state: FamilyStates, before: FamilyRecogniser, after: FamilyRecogniser) -> FamilyStates:
     """The state of tracks that the families of `before` have read, as those of `after` go on with it."""
     filled = int(state.rows_at[-1])
     rows = TrackStates(**{name: getattr(state.states, name)[:filled] for name in TrackStates._fields})
-    return FamilyStates(state.rows_at, state.feature[:filled], _adopted_rows(rows, before._plan, after._plan))
+    states, begun = _adopted_rows(rows, before._plan, after._plan), state.begun
+    return FamilyStates(
+        state.rows_at, state.feature[:filled], states, _adopted_starts(begun, before._plan, after._plan)
+    )
 
 
 def _adopted_rows(states: TrackStates, before: Plan, after: Plan) -> TrackStates:
@@ -75,6 +80,22 @@ def _adopted_rows(states: TrackStates, before: Plan, after: Plan) -> TrackStates
         for name in _PER_RUN:
             getattr(adopted_states, name)[:, target] = getattr(states, name)[:, source]
     return adopted_states
+
+
+def _adopted_starts(begun: Begun, before: Plan, after: Plan) -> Begun:
+    """The starts of the patterns that go on, by their new numbers."""
+    number = np.full(len(before.patterns), NEVER, dtype=np.int32)
+    for old, new in _kept(before.patterns, after.patterns):
+        number[old] = new
+    pattern = number[begun.pattern]
+    row = np.repeat(np.arange(len(begun.rows_at) - 1), np.diff(begun.rows_at))
+    order = np.lexsort((begun.index, pattern, row))
+    taken = order[pattern[order] != NEVER]
+    runs = np.zeros((len(taken), run_words(after)), dtype=np.uint64)
+    shared = min(runs.shape[1], begun.runs.shape[1])  # what a pattern that goes on needs fits in both
+    runs[:, :shared] = begun.runs[taken, :shared]
+    rows_at = np.searchsorted(row[taken], np.arange(len(begun.rows_at)))
+    return Begun(rows_at.astype(np.int64), pattern[taken], begun.time[taken], begun.index[taken], runs)
 
 
 def _kept(before: Sequence[CompiledPattern], after: Sequence[CompiledPattern]) -> list[tuple[int, int]]:

@@ -11,17 +11,19 @@ from patterns.recognition.arrays import compiled, inlined
 from patterns.recognition.joint import Joint
 from patterns.recognition.rows import UPDATED, Moment, Rows, write
 from patterns.recognition.runs import Scratch, advance_runs
-from patterns.recognition.settling import UNSETTLED
 from patterns.recognition.tables import Tables
 from patterns.recognition.track_state import REPORTED, TrackStates
 
 
 @inlined
-def may_coast(tables: Tables, joint: Joint, here: int, symbol: int, slot: int, states: TrackStates) -> bool:
-    """Whether more events of `symbol` need not be attended to: runs will settle, and matches are in told episodes."""
+def may_coast(tables: Tables, joint: Joint, here: int, symbol: int, slot: int, likes: int, states: TrackStates) -> bool:
+    """Whether, after `likes` events of `symbol`, more of them need not be attended to.
+
+    Runs must have settled, so that the earliest of the stretch are known, and matches must be in told episodes.
+    """
     for a in range(joint.active_count[here]):
         p = joint.active[here, a]
-        if tables.settles[tables.steps_at[p] + joint.symbol_class[symbol, p]] == UNSETTLED:
+        if tables.settles[tables.steps_at[p] + joint.symbol_class[symbol, p]] >= likes:
             return False
         matches = tables.accepting[tables.states_at[p] + joint.state[here, p]]
         if matches and (not tables.episodes[p] or states.episode[slot, p] != REPORTED):
@@ -38,6 +40,7 @@ def coast(tables: Tables, joint: Joint, here: int, moment: Moment, states: Track
             write(
                 rows, moment, p, UPDATED, moment.position, moment.time,
                 states.episode_start_index[moment.slot, p], states.episode_start_time[moment.slot, p],
+                states.episode_first_start_time[moment.slot, p],
                 states.episode_first_time[moment.slot, p], states.episode_first_tie[moment.slot, p],
             )  # fmt: skip
 

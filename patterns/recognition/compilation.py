@@ -18,9 +18,11 @@ from patterns.recognition.family_kernel import advance_families
 from patterns.recognition.family_states import fresh_family_states, rearranged_families
 from patterns.recognition.joint import fresh_joint
 from patterns.recognition.kernel import advance
+from patterns.recognition.queues import fresh_queues, queues_with_room
 from patterns.recognition.rows import fresh_rows
 from patterns.recognition.runs import fresh_scratch
 from patterns.recognition.sets import Rules, advance_sets, fresh_set_states, rearranged_sets
+from patterns.recognition.starts import at_rest, awake, room_at_rest
 from patterns.recognition.tables import plan
 from patterns.recognition.track_state import fresh_states
 from patterns.spec import spec_of
@@ -59,17 +61,35 @@ def set_arrangement() -> Kernel:
 
 
 @cache
+def start_queues() -> Kernel:
+    """`queues.awake`, ready to be called."""
+    return ready(awake, (typeof(room_at_rest(0, 0, 1)), int64, int64))
+
+
+@cache
+def more_starts() -> Kernel:
+    """`queues.queues_with_room`, ready to be called."""
+    return ready(queues_with_room, (typeof(fresh_queues(0, 0, 1, 0)), int64, int64))
+
+
+@cache
+def resting_starts() -> Kernel:
+    """`queues.at_rest`, ready to be called."""
+    return ready(at_rest, (typeof(fresh_queues(0, 0, 1, 0)), int64))
+
+
+@cache
 def family_kernel() -> Kernel:
     """`family_kernel.advance_families`, ready to be called."""
     some = plan([compile_pattern(spec_of("any", "a", {"a": "x"}))])
-    states = typeof(fresh_family_states(1, 1, 1))
+    states = typeof(fresh_family_states(1, 1, 1, 1))
     return ready(advance_families, (typeof(some.tables), WORDS, LONGS, LONGS, LONGS, INTEGERS, WORDS, states))
 
 
 @cache
 def family_arrangement() -> Kernel:
     """`family_states.rearranged_families`, ready to be called."""
-    return ready(rearranged_families, (typeof(fresh_family_states(1, 1, 1)), LONGS))
+    return ready(rearranged_families, (typeof(fresh_family_states(1, 1, 1, 1)), LONGS))
 
 
 @cache
@@ -93,6 +113,9 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
     "detection": detection_kernel,
     "sets of events": set_kernel,
     "sets of events, carried": set_arrangement,
+    "starts in a window": start_queues,
+    "starts in a window, more of them": more_starts,
+    "starts in a window, carried": resting_starts,
     "pattern families": family_kernel,
     "pattern families, carried": family_arrangement,
 }

@@ -15,6 +15,7 @@ def end_episode(pattern: int, status: int, moment: Moment, states: TrackStates, 
             rows, moment, pattern, status,
             states.episode_last_index[s, pattern], states.episode_last_time[s, pattern],
             states.episode_start_index[s, pattern], states.episode_start_time[s, pattern],
+            states.episode_first_start_time[s, pattern],
             states.episode_first_time[s, pattern], states.episode_first_tie[s, pattern],
         )  # fmt: skip
     states.episode[s, pattern] = NO_EPISODE
@@ -22,7 +23,7 @@ def end_episode(pattern: int, status: int, moment: Moment, states: TrackStates, 
 
 @inlined
 def extend_episode(
-    tables: Tables, pattern: int, start: int, began: int, moment: Moment, states: TrackStates, rows: Rows
+    tables: Tables, pattern: int, start: int, began: int, first: int, moment: Moment, states: TrackStates, rows: Rows
 ) -> None:
     """Take one more detection into the episode of `pattern`; report it once it has dwelt long enough."""
     s = moment.slot
@@ -30,6 +31,7 @@ def extend_episode(
         states.episode[s, pattern] = PENDING
         states.episode_start_index[s, pattern] = start
         states.episode_start_time[s, pattern] = began
+        states.episode_first_start_time[s, pattern] = first
         states.episode_first_time[s, pattern] = moment.time
         states.episode_first_tie[s, pattern] = moment.tie
     states.episode_last_index[s, pattern] = moment.position
@@ -43,5 +45,6 @@ def extend_episode(
     write(
         rows, moment, pattern, status, moment.position, moment.time,
         states.episode_start_index[s, pattern], states.episode_start_time[s, pattern],
+        states.episode_first_start_time[s, pattern],
         states.episode_first_time[s, pattern], states.episode_first_tie[s, pattern],
     )  # fmt: skip

@@ -51,6 +51,7 @@ def overdue(
         index=states.episode_last_index[row, pattern],
         time=states.episode_last_time[row, pattern],
         start_time=states.episode_start_time[row, pattern],
+        first_start_time=states.episode_first_start_time[row, pattern],
         id_time=states.episode_first_time[row, pattern],
         id_tie=states.episode_first_tie[row, pattern],
         count=np.full(n, NOT_COUNTED, dtype=np.int64),

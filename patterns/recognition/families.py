@@ -15,6 +15,7 @@ from patterns.recognition.family_states import FamilyStates, fresh_family_states
 from patterns.recognition.impossible import impossible_event
 from patterns.recognition.matches import Matches, from_rows
 from patterns.recognition.recogniser import Batch
+from patterns.recognition.starts import run_words
 from patterns.recognition.tables import plan, shared_conditions
 
 
@@ -49,7 +50,7 @@ class FamilyRecogniser:
 
     def fresh(self, tracks: int) -> FamilyStates:
         """The state of tracks of which nothing has been read."""
-        return fresh_family_states(tracks, len(self.patterns), self._plan.runs)
+        return fresh_family_states(tracks, len(self.patterns), self._plan.runs, run_words(self._plan))
 
     def rearranged(self, state: FamilyStates, rows: NDArray[np.int64]) -> FamilyStates:
         """A state whose track i is track `rows[i]` of `state`, or fresh where that is negative."""

@@ -11,7 +11,6 @@ from patterns.recognition.family_states import FAR
 from patterns.recognition.joint import class_of_event
 from patterns.recognition.rows import Moment
 from patterns.recognition.runs import Scratch, advance_runs
-from patterns.recognition.settling import UNSETTLED
 from patterns.recognition.tables import Tables
 from patterns.recognition.track_state import NO_EPISODE, TrackStates
 
@@ -62,8 +61,9 @@ def may_coast(
     near_row: NDArray[np.int64],
     far_columns: NDArray[np.int32],
     near_words: NDArray[np.int64],
+    likes: int,
 ) -> bool:
-    """Whether more events like the last one need not be attended to: all runs will settle, and none matches."""
+    """Whether, after `likes` like events, more need not be attended to: all runs have settled, and none matches."""
     for row in range(active):
         for p in range(len(far_columns)):
             state = states.states[row, p]
@@ -71,7 +71,7 @@ def may_coast(
                 continue
             column = far_columns[p] if near_row[row] < 0 else class_of_event(tables, p, near_words, near_row[row])
             if (
-                tables.settles[tables.steps_at[p] + column] == UNSETTLED
+                tables.settles[tables.steps_at[p] + column] >= likes
                 or tables.accepting[tables.states_at[p] + state]
                 or states.episode[row, p] != NO_EPISODE
             ):

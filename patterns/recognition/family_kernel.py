@@ -27,8 +27,10 @@ from patterns.recognition.family_states import (
 )
 from patterns.recognition.joint import class_of_event
 from patterns.recognition.kernel import arrive, attend, gap_level
+from patterns.recognition.queues import Queues, copy_starts, fresh_queues, queues_with_room, starts_of
 from patterns.recognition.rows import Moment, Rows
 from patterns.recognition.runs import Scratch
+from patterns.recognition.starts import filled_part, resting_with_room, room_at_rest
 from patterns.recognition.tables import NEVER, Tables
 from patterns.recognition.track_state import TrackStates
 
@@ -60,6 +62,7 @@ def family_rows(capacity: int) -> FamilyRows:
         np.zeros(capacity, dtype=np.int64),
         np.zeros(capacity, dtype=np.int64),
         np.zeros(capacity, dtype=np.int64),
+        np.zeros(capacity, dtype=np.int64),
     )
     return FamilyRows(rows, np.zeros(capacity, dtype=np.int32))
 
@@ -79,6 +82,7 @@ def with_rows(found: FamilyRows, more: int) -> FamilyRows:
     copy_part(found.rows.time, 0, n, wider.rows.time, 0)
     copy_part(found.rows.start_index, 0, n, wider.rows.start_index, 0)
     copy_part(found.rows.start_time, 0, n, wider.rows.start_time, 0)
+    copy_part(found.rows.first_start_time, 0, n, wider.rows.first_start_time, 0)
     copy_part(found.rows.id_time, 0, n, wider.rows.id_time, 0)
     copy_part(found.rows.id_tie, 0, n, wider.rows.id_tie, 0)
     copy_part(found.feature, 0, n, wider.feature, 0)
@@ -139,6 +143,7 @@ def meet(
     working: TrackStates,
     features: NDArray[np.int32],
     near_row: NDArray[np.int64],
+    queues: Queues,
 ) -> int:
     """Find the instances of the near features, and make those that are missing; how many runs there are.
 
@@ -153,6 +158,7 @@ def meet(
             if idle and wakes_nothing(tables, near_words, n):
                 continue
             copy_run(working, FAR, working, row)
+            copy_starts(queues, FAR, row)
             features[row] = near_feature[n]
             active += 1
         near_row[row] = n
@@ -191,6 +197,39 @@ def step_all(
 
 
 @njit(cache=True)
+def fresh_family_scratch(runs: int, queues: Queues) -> Scratch:
+    """Room to step any pattern in, with these queues."""
+    return Scratch(
+        np.empty(runs + 1, dtype=np.int64),
+        np.empty(runs + 1, dtype=np.int64),
+        np.empty(runs + 1, dtype=np.int64),
+        queues,
+    )
+
+
+@compiled
+def resting(saved: FamilyStates, track: int) -> int:
+    """How many starts are saved of a track."""
+    return saved.begun.rows_at[saved.rows_at[track + 1]] - saved.begun.rows_at[saved.rows_at[track]]
+
+
+@compiled
+def all_starts(queues: Queues, active: int) -> int:
+    """How many starts the runs of a track have."""
+    many = 0
+    for row in range(active):
+        many += starts_of(queues, row)
+    return many
+
+
+@compiled
+def starts_needed(queues: Queues, active: int, most: int) -> int:
+    """How many starts an event may bring: one for every run and pattern, and copies of the far run's for instances."""
+    count = most * queues.head.shape[1]
+    return count + (most - active) * starts_of(queues, FAR) if most > active else count
+
+
+@njit(cache=True)
 def advance_families(
     tables: Tables,
     far_words: NDArray[np.int64],
@@ -207,18 +246,22 @@ def advance_families(
     """
     tracks, patterns, runs = len(first_of) - 1, len(tables.classes), tables.runs_at[-1]
     found = family_rows(1024)
-    scratch = Scratch(np.empty(runs + 1, dtype=np.int64), np.empty(runs + 1, dtype=np.int64))
+    queues = fresh_queues(8, patterns, saved.begun.runs.shape[1], 64)
+    scratch = fresh_family_scratch(runs, queues)
     far_columns, near_columns = np.empty(patterns, dtype=np.int32), np.empty(patterns, dtype=np.int32)
     working, features = states_of(8, patterns, runs), np.full(8, -1, dtype=np.int32)
     kept, kept_feature = states_of(tracks + 8, patterns, runs), np.full(tracks + 8, -1, dtype=np.int32)
+    kept_begun = room_at_rest(tracks + 8, 64, saved.begun.runs.shape[1])
     kept_at = np.zeros(tracks + 1, dtype=np.int64)
     near_row = np.empty(8, dtype=np.int64)
     for track in range(tracks):
         first, end = first_of[track], first_of[track + 1]
         active = max(saved.rows_at[track + 1] - saved.rows_at[track], 1)
         working, features, near_row = room(working, features, near_row, active)
-        take_up(saved, track, working, features)
-        coasting, coasted = False, 0
+        queues = queues_with_room(queues, active, resting(saved, track))
+        scratch = fresh_family_scratch(runs, queues)
+        take_up(saved, track, working, features, queues)
+        coasting, coasted, likes = False, 0, 0
         for event in range(first, end):
             far = arrive(event, FAR, times[event], working)
             like = (
@@ -226,6 +269,7 @@ def advance_families(
                 and not gap_level(tables, far.gap)
                 and like_the_last(event, far_words, near_at, near_feature, near_words)
             )
+            likes = likes + 1 if like else 1
             if like and coasting:
                 coasted += 1
                 continue
@@ -238,6 +282,10 @@ def advance_families(
             most = active + near_at[event + 1] - near_at[event]
             if most > len(features):  # arrays are handed over only when they grow: it costs as much as an event
                 working, features, near_row = room(working, features, near_row, most)
+            needed = starts_needed(queues, active, most)
+            if most > len(queues.head) or needed > queues.free[1]:
+                queues = queues_with_room(queues, most, needed)
+                scratch = fresh_family_scratch(runs, queues)
             if found.rows.size[0] + 2 * patterns * most > len(found.feature):
                 found = with_rows(found, 2 * patterns * most)
             if not classes_of(tables, far_words, event, far_columns):
@@ -245,20 +293,20 @@ def advance_families(
             known, found_before = active, found.rows.size[0]
             active = meet(
                 tables, near_feature, near_words, near_at[event], near_at[event + 1],
-                idle_far(tables, far_columns, working), active, working, features, near_row,
+                idle_far(tables, far_columns, working), active, working, features, near_row, queues,
             )  # fmt: skip
             outcome = step_all(
                 tables, far, active, near_row, near_words, far_columns, near_columns, working, features, found, scratch
             )
             if outcome & (MATCHED_FAR | IMPOSSIBLE_NEAR):
                 return saved, found, FAR_MATCH if outcome & MATCHED_FAR else IMPOSSIBLE_EVENT, event
-            left = without_far_ones(working, features, active)
+            left = without_far_ones(working, features, queues, active)
             coasting = (
                 like
                 and outcome == 0
                 and left == active == known
                 and found.rows.size[0] == found_before
-                and may_coast(tables, working, active, near_row, far_columns, near_words)
+                and may_coast(tables, working, active, near_row, far_columns, near_words, likes)
             )
             active = left
         if coasted:
@@ -267,6 +315,10 @@ def advance_families(
                 scratch,
             )  # fmt: skip
         kept, kept_feature = kept_with_room(kept, kept_feature, kept_at[track] + active)
-        keep(working, features, active, kept, kept_feature, kept_at[track])
+        kept_begun = resting_with_room(
+            kept_begun, kept_at[track], kept_at[track] + active,
+            kept_begun.rows_at[kept_at[track]] + all_starts(queues, active),
+        )  # fmt: skip
+        keep(working, features, active, queues, kept, kept_feature, kept_begun, kept_at[track])
         kept_at[track + 1] = kept_at[track] + active
-    return FamilyStates(kept_at, kept_feature, kept), found, FINE, 0
+    return FamilyStates(kept_at, kept_feature, kept, filled_part(kept_begun, kept_at[tracks])), found, FINE, 0

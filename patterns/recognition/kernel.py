@@ -28,6 +28,7 @@ from patterns.recognition.tables import NEVER, Tables
 from patterns.recognition.track_state import NO_RUN, TrackStates
 
 DONE, ROWS_FULL, BAD_EVENT = 0, 1, 2
+"""ROWS_FULL: there is no room for what the next event may find, or for the starts that it may bring."""
 
 
 @inlined
@@ -43,22 +44,22 @@ def attend(
 ) -> bool:
     """Everything that `pattern`, being under way, does on one event; True when it matched."""
     if tables.max_gap_us[pattern] != NEVER and moment.gap > tables.max_gap_us[pattern]:
-        clear_runs(tables, pattern, moment.slot, states)
+        clear_runs(tables, pattern, moment.slot, states, scratch.queues)
         end_episode(pattern, TIMED_OUT, moment, states, rows)
     if tables.tracked[pattern]:
-        start, began = advance_runs(tables, pattern, column, moment, states, scratch)
+        start, began, first = advance_runs(tables, pattern, column, moment, states, scratch)
     else:
-        start, began = since_under_way(tables, pattern, state_after, moment, states)
+        start, began, first = since_under_way(tables, pattern, state_after, moment, states)
     if start == NO_RUN:
         end_episode(pattern, CLOSED, moment, states, rows)
     elif tables.episodes[pattern]:
-        extend_episode(tables, pattern, start, began, moment, states, rows)
+        extend_episode(tables, pattern, start, began, first, moment, states, rows)
     else:
         write(
-            rows, moment, pattern, DETECTED, moment.position, moment.time, start, began, moment.time, moment.tie
+            rows, moment, pattern, DETECTED, moment.position, moment.time, start, began, first, moment.time, moment.tie
         )  # fmt: skip
     if state_after == 0 or (start != NO_RUN and tables.restart[pattern]):
-        clear_runs(tables, pattern, moment.slot, states)
+        clear_runs(tables, pattern, moment.slot, states, scratch.queues)
     return start != NO_RUN
 
 
@@ -119,6 +120,13 @@ def entered(joint: Joint, states: NDArray[np.int32], row: int) -> int:
     return number
 
 
+@inlined
+def is_full(tables: Tables, rows: Rows, scratch: Scratch) -> bool:
+    """Whether one more event may not fit: it can end and begin an episode of each pattern, and bring each a start."""
+    patterns = len(tables.classes)
+    return rows.size[0] + 2 * patterns > len(rows.event) or scratch.queues.free[1] < patterns
+
+
 @compiled
 def emptied(joint: Joint, here: int, states: TrackStates, slot: int) -> int:
     """The number of the track's joint state in the memo begun anew."""
@@ -140,13 +148,12 @@ def advance(
     first: int,
 ) -> tuple[int, int]:
     """Read events from `first` on, sorted by track and time; where it stopped and why (DONE, ROWS_FULL, BAD_EVENT)."""
-    room = len(rows.event) - 2 * len(tables.classes)  # an event can end and begin an episode of each pattern
-    current, here = np.int64(-1), np.int64(0)
-    symbol, last_level = np.int64(UNKNOWN), 0
-    coasting, coasted = False, 0
+    current, here, symbol = np.int64(-1), np.int64(0), np.int64(UNKNOWN)
+    coasting, coasted, likes, last_level = False, 0, 0, 0
     for event in range(first, len(times)):
         slot = np.int64(slots[event])
-        if coasted and (slot != current or rows.size[0] > room):
+        full = is_full(tables, rows, scratch)
+        if coasted and (slot != current or full):
             catch_up(
                 tables, joint, here, symbol, event - 1, states.seen[current], current, coasted, times, states, scratch
             )
@@ -156,13 +163,14 @@ def advance(
                 copy_row(joint.state, here, states.states, current)
             here = entered(joint, states.states, slot)
             current, symbol = slot, np.int64(UNKNOWN)
-        if rows.size[0] > room:
+        if full:
             copy_row(joint.state, here, states.states, current)
             return event, ROWS_FULL
         moment = arrive(event, slot, times[event], states)
         level = gap_level(tables, moment.gap)
         # Neighbouring events mostly look alike: comparing them is cheaper than looking the symbol up.
         alike = symbol >= 0 and not level and not last_level and same_row(words, event, words, event - 1)
+        likes = likes + 1 if alike else 1
         if coasting and alike:
             coast(tables, joint, here, moment, states, rows)
             coasted += 1
@@ -189,7 +197,7 @@ def advance(
             if joint.sizes[SYMBOLS] < known:
                 symbol = np.int64(UNKNOWN)  # a restart has emptied the memo
             else:
-                coasting = stays and may_coast(tables, joint, after, symbol, slot, states)
+                coasting = stays and may_coast(tables, joint, after, symbol, slot, likes, states)
         here = after
     if coasted:
         catch_up(

@@ -30,6 +30,9 @@ class Matches:
     """Position of the detecting event in its track, from 1; of an ended episode, of its last detection."""
     time: NDArray[np.int64]
     start_time: NDArray[np.int64]
+    """When the match began, of several that end here the one that began last."""
+    first_start_time: NDArray[np.int64]
+    """When the earliest match that ends here began; of an episode, at its first detection."""
     id_time: NDArray[np.int64]
     """Together with `id_tie` names the detection (or an episode's first one) in the track, however it is cut."""
     id_tie: NDArray[np.int64]
@@ -72,6 +75,7 @@ def from_rows(rows: Rows, numbers: NDArray[np.int32], feature: NDArray[np.int32]
         index=rows.position[:n],
         time=rows.time[:n],
         start_time=rows.start_time[:n],
+        first_start_time=rows.first_start_time[:n],
         id_time=rows.id_time[:n],
         id_tie=rows.id_tie[:n],
         count=np.full(n, NOT_COUNTED, dtype=np.int64),
@@ -121,6 +125,7 @@ def _rows(
         index=found.position[detection],
         time=found.time[detection],
         start_time=start_time,
+        first_start_time=start_time,  # a set has one beginning, and of those that are counted the earliest is told
         id_time=found.time[detection],
         id_tie=found.tie[detection],
         count=found.sets[detection],

@@ -4,7 +4,7 @@ A batch holds the events of several tracks, sorted by track and, within one, by 
 of each track alone, never on how they were cut into batches or which other tracks came with them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 
 from patterns.compiler import CompiledPattern
 from patterns.conditions.syntax import Condition
-from patterns.recognition.compilation import detection_kernel, set_arrangement, set_kernel
+from patterns.recognition.compilation import (
+    detection_kernel,
+    more_starts,
+    resting_starts,
+    set_arrangement,
+    set_kernel,
+    start_queues,
+)
 from patterns.recognition.impossible import impossible_event
 from patterns.recognition.joint import class_of_event, fresh_joint
 from patterns.recognition.kernel import BAD_EVENT, DONE, ROWS_FULL
@@ -20,6 +27,7 @@ from patterns.recognition.matches import Matches, from_detections, from_rows, jo
 from patterns.recognition.rows import fresh_rows
 from patterns.recognition.runs import fresh_scratch
 from patterns.recognition.sets import Rules, SetStates, fresh_set_states
+from patterns.recognition.starts import Begun, nothing_begun, rearranged_starts
 from patterns.recognition.tables import NEVER, plan, shared_conditions
 from patterns.recognition.track_state import TrackStates, copied_states, fresh_states, rearranged_states
 from patterns.spec import AfterMatch, Output
@@ -47,6 +55,8 @@ class RecogniserState:
     """What a recogniser remembers of a number of tracks."""
 
     detecting: TrackStates
+    begun: Begun
+    """Of the patterns that are detected within a window, all starts that it still allows."""
     counting: tuple[SetStates, ...]
 
 
@@ -76,38 +86,47 @@ class Recogniser:
     def fresh(self, tracks: int) -> RecogniserState:
         """The state of tracks of which nothing has been read."""
         return RecogniserState(
-            fresh_states(self._plan, tracks), tuple(fresh_set_states(tracks) for _ in self._counting)
+            fresh_states(self._plan, tracks),
+            nothing_begun(self._plan, tracks),
+            tuple(fresh_set_states(tracks) for _ in self._counting),
         )
 
     def rearranged(self, state: RecogniserState, rows: NDArray[np.int64]) -> RecogniserState:
         """A state whose row i is row `rows[i]` of `state`, or fresh where that is negative."""
         return RecogniserState(
             rearranged_states(state.detecting, rows, self._plan),
+            rearranged_starts(state.begun, rows),
             tuple(set_arrangement()(sets, rows) for sets in state.counting),
         )
 
     def advance(self, batch: Batch, state: RecogniserState) -> tuple[Matches, RecogniserState]:
         """The matches that `batch` completes and the state after it; `state` has one row per track of the batch."""
         detecting = copied_states(state.detecting)
-        found = [*self._detections(batch, detecting)]
+        found, begun = self._detections(batch, detecting, state.begun)
         counting = []
         for which, saved in enumerate(state.counting):
             matches, after = self._counted(which, batch, saved)
             found.append(matches)
             counting.append(after)
-        return joined(found), RecogniserState(detecting, tuple(counting))
+        return joined(found), RecogniserState(detecting, begun, tuple(counting))
 
-    def _detections(self, batch: Batch, states: TrackStates) -> Iterator[Matches]:
+    def _detections(self, batch: Batch, states: TrackStates, begun: Begun) -> tuple[list[Matches], Begun]:
+        """What is detected, and the starts in their windows after it; `states` is brought up to date."""
+        found: list[Matches] = []
+        queues = start_queues()(begun, batch.tracks, len(self._detecting))
         slots = np.repeat(np.arange(batch.tracks, dtype=np.int32), np.diff(batch.first_of))
         position, code = 0, ROWS_FULL
         while code != DONE:
             rows = fresh_rows(_ROWS_PER_CALL + 2 * len(self.patterns))
+            queues = more_starts()(queues, 0, len(self._detecting))
+            scratch = self._scratch._replace(queues=queues)
             position, code = detection_kernel()(
-                self._plan.tables, self._joint, batch.words, batch.times, slots, states, rows, self._scratch, position
+                self._plan.tables, self._joint, batch.words, batch.times, slots, states, rows, scratch, position
             )
             if code == BAD_EVENT:
                 raise impossible_event(self._plan, batch.words, position)
-            yield from_rows(rows, np.array(self._detecting, dtype=np.int32))
+            found.append(from_rows(rows, np.array(self._detecting, dtype=np.int32)))
+        return found, resting_starts()(queues, batch.tracks)
 
     def _counted(self, which: int, batch: Batch, state: SetStates) -> tuple[Matches, SetStates]:
         pattern = self.patterns[self._counting[which]]

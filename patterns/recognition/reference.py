@@ -27,13 +27,22 @@ class Finding:
     index: int
     time: int
     start_time: int
+    first_start_time: int
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """When the latest and when the earliest of the matches began that end at an event."""
+
+    start_time: int
+    first_start_time: int
 
 
 @dataclass(slots=True)
 class Episode:
     """Consecutive detections; reported once they have lasted long enough."""
 
-    start_time: int
+    began: Span
     last_index: int
     last_time: int
     reported: bool = False
@@ -46,6 +55,8 @@ class TrackRecord:
     state: int = 0
     starts: dict[int, tuple[int, int] | None] = field(default_factory=dict)
     """Run state to (index, time) of the first marked event; None while nothing is marked."""
+    begun: dict[int, set[tuple[int, int]]] = field(default_factory=dict)
+    """Run state to all such starts that may count; without a window the earliest is enough."""
     index: int = 0
     time: int | None = None
     episode: Episode | None = None
@@ -64,44 +75,53 @@ def step(pattern: CompiledPattern, track: TrackRecord, event: Event) -> Iterator
     track.index += 1
     track.time = event.time
     if pattern.spec.max_gap_us is not None and gap > pattern.spec.max_gap_us:
-        track.state, track.starts = 0, {}
+        track.state, track.starts, track.begun = 0, {}, {}
         yield from _end_episode(track, "timed_out")
     column = int(pattern.classes[event.symbol])
     track.state = int(pattern.automaton.delta[track.state, column])
-    start_time = _advance_runs(pattern, track, column)
+    span = _advance_runs(pattern, track, column)
     assert (
         pattern.spec.window_us
         or pattern.spec.window_events
-        or ((start_time is not None) == bool(pattern.automaton.accepting[track.state]))
+        or ((span is not None) == bool(pattern.automaton.accepting[track.state]))
     ), "without a window, the runs and the automaton detect the same"
-    if start_time is None:
+    if span is None:
         yield from _end_episode(track, "closed")
         return
     if pattern.spec.report is Report.EPISODES:
-        yield from _extend_episode(pattern, track, start_time)
+        yield from _extend_episode(pattern, track, span)
     else:
-        yield Finding("detected", track.index, event.time, start_time)
+        yield Finding("detected", track.index, event.time, span.start_time, span.first_start_time)
     if pattern.spec.after_match is AfterMatch.RESTART:
-        track.state, track.starts = 0, {}
+        track.state, track.starts, track.begun = 0, {}, {}
 
 
-def _advance_runs(pattern: CompiledPattern, track: TrackRecord, column: int) -> int | None:
-    """Step every run; the latest start time of a match that ends here."""
+def _advance_runs(pattern: CompiledPattern, track: TrackRecord, column: int) -> Span | None:
+    """Step every run; when the latest and the earliest match began that end here."""
     assert track.time is not None
     steps = steps_by_class(pattern.loose, pattern.classes)
     after: dict[int, tuple[int, int] | None] = {}
     best: tuple[int, int] | None = None
+    begun_after: dict[int, set[tuple[int, int]]] = {}
+    complete: set[tuple[int, int]] = set()
     for source, start in [(0, None), *track.starts.items()]:
         if start is not None and _expired(pattern, track, start):
             continue
+        earlier = {one for one in track.begun.get(source, ()) if not _expired(pattern, track, one)}
         for taken in steps[source][column]:
             begun = (track.index, track.time) if start is None and taken.marked else start
             if taken.target not in after or _later(begun, after[taken.target]):
                 after[taken.target] = begun
+            here = earlier | ({begun} if begun is not None else set())
+            begun_after.setdefault(taken.target, set()).update(here)
+            if taken.marked and taken.target in pattern.loose.finals:
+                complete |= here
             if taken.marked and taken.target in pattern.loose.finals and (best is None or _later(begun, best)):
                 best = begun
+    windowed = pattern.spec.window_us or pattern.spec.window_events
     track.starts = after
-    return None if best is None else best[1]
+    track.begun = {run: some if windowed else {min(some)} for run, some in begun_after.items() if some}
+    return None if best is None else Span(best[1], min(complete)[1])
 
 
 def _expired(pattern: CompiledPattern, track: TrackRecord, start: tuple[int, int]) -> bool:
@@ -119,19 +139,21 @@ def _later(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool:
     return one > other
 
 
-def _extend_episode(pattern: CompiledPattern, track: TrackRecord, start_time: int) -> Iterator[Finding]:
+def _extend_episode(pattern: CompiledPattern, track: TrackRecord, span: Span) -> Iterator[Finding]:
     assert track.time is not None
     if track.episode is None:
-        track.episode = Episode(start_time, track.index, track.time)
+        track.episode = Episode(span, track.index, track.time)
     episode = track.episode
     episode.last_index, episode.last_time = track.index, track.time
-    if track.time - episode.start_time >= pattern.spec.min_dwell_us:
+    began = episode.began
+    if track.time - began.start_time >= pattern.spec.min_dwell_us:
         status = "updated" if episode.reported else "opened"
         episode.reported = True
-        yield Finding(status, track.index, track.time, episode.start_time)
+        yield Finding(status, track.index, track.time, began.start_time, began.first_start_time)
 
 
 def _end_episode(track: TrackRecord, status: str) -> Iterator[Finding]:
     episode, track.episode = track.episode, None
     if episode is not None and episode.reported:
-        yield Finding(status, episode.last_index, episode.last_time, episode.start_time)
+        began = episode.began
+        yield Finding(status, episode.last_index, episode.last_time, began.start_time, began.first_start_time)

@@ -22,6 +22,7 @@ class Rows(NamedTuple):
     time: NDArray[np.int64]
     start_index: NDArray[np.int64]
     start_time: NDArray[np.int64]
+    first_start_time: NDArray[np.int64]
     id_time: NDArray[np.int64]
     id_tie: NDArray[np.int64]
 
@@ -44,7 +45,7 @@ def fresh_rows(capacity: int) -> Rows:
         np.empty(capacity, dtype=np.int64),
         np.empty(capacity, dtype=np.int32),
         np.empty(capacity, dtype=np.uint8),
-        *(np.empty(capacity, dtype=np.int64) for _ in range(6)),
+        *(np.empty(capacity, dtype=np.int64) for _ in range(7)),
     )
 
 
@@ -58,6 +59,7 @@ def write(
     time: int,
     start_index: int,
     start_time: int,
+    first_start_time: int,
     id_time: int,
     id_tie: int,
 ) -> None:
@@ -70,6 +72,7 @@ def write(
     rows.time[n] = time
     rows.start_index[n] = start_index
     rows.start_time[n] = start_time
+    rows.first_start_time[n] = first_start_time
     rows.id_time[n] = id_time
     rows.id_tie[n] = id_tie
     rows.size[0] = n + 1

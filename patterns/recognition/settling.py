@@ -1,13 +1,17 @@
 """How soon the runs of a pattern settle while an event like the last one comes again and again.
 
-On a stretch of like events the starts of the runs soon depend on the last few of them alone: a run that begins later
-overtakes the earlier ones, or none begins and the old ones stay. From then on a kernel may skip events and make up
-for them with as many steps, exactly.
+On a stretch of like events the starts of the runs soon depend on the last few of them alone. Of the latest starts, one
+that comes later overtakes the earlier ones, or none comes and the old ones stay; of the earliest, those that came first
+stay for ever, or none survives longer than a few events. From then on a kernel may skip events and make up for them
+with as many steps, exactly.
 """
 
 from collections.abc import Mapping, Sequence
 
-from patterns.automata.nondeterministic import Nondeterministic, Transition
+import numpy as np
+from numpy.typing import NDArray
+
+from patterns.automata.nondeterministic import Transition
 
 UNSETTLED = 1 << 30
 _NONE = UNSETTLED
@@ -21,16 +25,32 @@ Starts = dict[int, tuple[int, dict[int, int]]]
 stretch whose runs may begin later, each with how far back they begin if they had marked nothing before it."""
 
 
-def unmarked_runs(automaton: Nondeterministic) -> frozenset[int]:
-    """The run states in which a run may stand that has marked nothing yet."""
-    found = {0}
-    for _ in range(automaton.states):
-        found |= {t.target for t in automaton.transitions if t.source in found and not t.marked}
-    return frozenset(found)
-
-
 def events_to_settle(runs: int, unmarked: frozenset[int], steps: Sequence[Transition]) -> int:
     """After how many like events, which enable `steps`, one more changes nothing; UNSETTLED if that is not soon."""
+    return max(_latest_settle(runs, unmarked, steps), _earliest_settle(runs, steps))
+
+
+def _earliest_settle(runs: int, steps: Sequence[Transition]) -> int:
+    """After how many like events the same run states lead to the same ones, however many more of them come.
+
+    A run that begins on such an event and lasts at least so long stands wherever one does that began earlier on the
+    stretch, and tells nothing new. Runs that have marked nothing are looked at apart from those that have.
+    """
+    led = np.zeros((2 * runs, 2 * runs), dtype=np.bool_)
+    led[0, 0] = True
+    for step in steps:
+        led[step.source, step.target + (runs if step.marked else 0)] = True
+        led[step.source + runs, step.target + runs] = True
+    power: NDArray[np.bool_] = led
+    for count in range(1, 2 * runs + 2):
+        further = (power.astype(np.int32) @ led.astype(np.int32)) > 0
+        if np.array_equal(further, power):
+            return count
+        power = further
+    return UNSETTLED
+
+
+def _latest_settle(runs: int, unmarked: frozenset[int], steps: Sequence[Transition]) -> int:
     starts: Starts = {run: (_NONE, {run: _UNMARKED if run in unmarked else _LONG_AGO}) for run in range(1, runs)}
     for count in range(2 * runs + 1):
         after = _after_one_more(starts, steps)

@@ -13,6 +13,7 @@ import numpy as np
 
 from patterns.recognition.matches import Matches, joined
 from patterns.recognition.recogniser import Batch, Recogniser, RecogniserState
+from patterns.recognition.starts import Begun
 from patterns.recognition.track_state import NO_EPISODE, NO_RUN, UNMARKED, TrackStates
 
 BLOCK_EVENTS = 8192
@@ -28,7 +29,7 @@ class Beginning:
     """How many."""
     block: int
     found: tuple[Matches, ...]
-    after: tuple[TrackStates, ...]
+    after: tuple[RecogniserState, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,23 +52,23 @@ def beginning_of(
     A guess, which `stitch` checks: twice as long as a run that begins one block later needs to show the same.
     """
     state, later = recogniser.fresh(1), recogniser.fresh(1)
-    found, after = list[Matches](), list[TrackStates]()
+    found, after = list[Matches](), list[RecogniserState]()
     agreed: int | None = None
     for number, part in enumerate(blocks_of(slice_, block)):
         if agreed is not None and number >= max(least, 2 * agreed):
             break
         matches, state = recogniser.advance(part, state)
         found.append(matches)
-        after.append(state.detecting)
+        after.append(state)
         if number and agreed is None:
             _, later = recogniser.advance(part, later)
-            agreed = number if same_future(state.detecting, later.detecting, block) else None
+            agreed = number if same_future(state, later, block) else None
     return Beginning(min(len(found) * block, len(slice_.times)), block, tuple(found), tuple(after))
 
 
 def state_after(beginning: Beginning, before: int) -> RecogniserState:
     """The state after a beginning as it is noted, when `before` events came before the slice."""
-    return RecogniserState(shifted(beginning.after[-1], before), ())
+    return shifted(beginning.after[-1], before)
 
 
 def stitch(recogniser: Recogniser, events: Batch, beginning: Beginning, state: RecogniserState) -> Stitched:
@@ -76,7 +77,7 @@ def stitch(recogniser: Recogniser, events: Batch, beginning: Beginning, state: R
     for number, part in enumerate(blocks_of(events, block)):
         matches, state = recogniser.advance(part, state)
         found.append(_moved(matches, number * block, 0))
-        if same_future(state.detecting, beginning.after[number], before):
+        if same_future(state, beginning.after[number], before):
             rest = enumerate(beginning.found[number + 1 :], number + 1)
             found += [_moved(matches, n * block, before) for n, matches in rest]
             return Stitched(joined(found), state_after(beginning, before), number + 1, settled=True)
@@ -90,15 +91,17 @@ def blocks_of(slice_: Batch, block: int) -> Iterator[Batch]:
         yield Batch(words, times, np.array([0, len(times)]))
 
 
-def same_future(true: TrackStates, noted: TrackStates, shift: int) -> bool:
+def same_future(one: RecogniserState, other: RecogniserState, shift: int) -> bool:
     """Whether two states of one track, whose events are numbered `shift` apart, will show the same from now on."""
-    moved = shifted(noted, shift)
+    noted = shifted(other, shift)
+    true, moved = one.detecting, noted.detecting
     run = (moved.start_index != NO_RUN) & (moved.start_index != UNMARKED)
     episode = moved.episode != NO_EPISODE
-    same = ("seen", "last_time", "tie", "states", "start_index", "episode")
+    same = ("seen", "last_time", "tie", "states", "start_index", "first_start_time", "episode")
     return (
         all(np.array_equal(getattr(true, name), getattr(moved, name)) for name in same)
         and np.array_equal(true.start_time[run], moved.start_time[run])
+        and all(np.array_equal(getattr(one.begun, name), getattr(noted.begun, name)) for name in Begun._fields)
         and all(
             np.array_equal(getattr(true, name)[episode], getattr(moved, name)[episode])
             for name in TrackStates._fields
@@ -107,15 +110,17 @@ def same_future(true: TrackStates, noted: TrackStates, shift: int) -> bool:
     )
 
 
-def shifted(states: TrackStates, shift: int) -> TrackStates:
+def shifted(state: RecogniserState, shift: int) -> RecogniserState:
     """The same state when `shift` more events came before all that it knows."""
+    states = state.detecting
     known = (states.start_index != NO_RUN) & (states.start_index != UNMARKED)
-    return states._replace(
+    moved = states._replace(
         seen=states.seen + shift,
         start_index=np.where(known, states.start_index + shift, states.start_index),
         episode_start_index=states.episode_start_index + shift,
         episode_last_index=states.episode_last_index + shift,
     )
+    return replace(state, detecting=moved, begun=state.begun._replace(index=state.begun.index + shift))
 
 
 def _moved(matches: Matches, events: int, positions: int) -> Matches:

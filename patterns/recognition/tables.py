@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from patterns.automata.deterministic import steps_by_class
-from patterns.automata.nondeterministic import Transition
+from patterns.automata.nondeterministic import Transition, unmarked_runs
 from patterns.compiler import CompiledPattern
 from patterns.conditions.syntax import Condition
 from patterns.conditions.text import text_of
-from patterns.recognition.settling import UNSETTLED, events_to_settle, unmarked_runs
+from patterns.recognition.settling import UNSETTLED, events_to_settle
 from patterns.spec import AfterMatch, Report
 
 NEVER = -1
@@ -54,6 +54,8 @@ class Tables(NamedTuple):
     step_final: NDArray[np.uint8]
     runs_at: NDArray[np.int64]
     """Where the run states of each pattern lie in a track's arrays of starts."""
+    windowed: NDArray[np.uint8]
+    """Whether a pattern has a window, and so a queue of starts."""
     window_us: NDArray[np.int64]
     window_events: NDArray[np.int64]
     max_gap_us: NDArray[np.int64]
@@ -108,11 +110,11 @@ def _tables(patterns: Sequence[CompiledPattern], number: dict[str, int], updates
         codes=_joined([p.alphabet.codes for p in patterns], np.uint64),
         codes_at=_offsets([len(p.alphabet.codes) for p in patterns]),
         class_of=_joined([p.classes for p in patterns], np.int32),
-        delta=_joined([_with_restart(p.automaton.delta).ravel() for p in patterns], np.int32),
-        delta_at=_offsets([(p.automaton.states + 1) * p.automaton.delta.shape[1] for p in patterns]),
-        classes=np.array([p.automaton.delta.shape[1] for p in patterns], dtype=np.int64),
-        states_at=_offsets([p.automaton.states + 1 for p in patterns]),
-        accepting=_joined([np.append(p.automaton.accepting, False) for p in patterns], np.uint8),
+        delta=_joined([_with_restart(p.watching.delta).ravel() for p in patterns], np.int32),
+        delta_at=_offsets([(p.watching.states + 1) * p.watching.delta.shape[1] for p in patterns]),
+        classes=np.array([p.watching.delta.shape[1] for p in patterns], dtype=np.int64),
+        states_at=_offsets([p.watching.states + 1 for p in patterns]),
+        accepting=_joined([np.append(p.watching.accepting, False) for p in patterns], np.uint8),
         tracked=np.array([_is_tracked(p) for p in patterns], dtype=np.uint8),
         steps=steps.ranges,
         steps_at=steps.at,
@@ -122,6 +124,7 @@ def _tables(patterns: Sequence[CompiledPattern], number: dict[str, int], updates
         step_marked=steps.marked,
         step_final=steps.final,
         runs_at=_offsets([p.loose.states if _is_tracked(p) else 1 for p in patterns]),
+        windowed=np.array([_is_windowed(p) for p in patterns], dtype=np.uint8),
         window_us=_optional([p.spec.window_us for p in patterns]),
         window_events=_optional([p.spec.window_events for p in patterns]),
         max_gap_us=gaps,
@@ -171,7 +174,7 @@ def _steps(patterns: Sequence[CompiledPattern]) -> _Steps:
         starts.append(len(ranges) - 1)
         by_class = steps_by_class(pattern.loose, pattern.classes)
         unmarked = unmarked_runs(pattern.loose)
-        for c in range(pattern.automaton.delta.shape[1]):
+        for c in range(pattern.watching.delta.shape[1]):
             enabled = [t for state in by_class for t in state[c]]
             taken += [(t, t.target in pattern.loose.finals) for t in enabled]
             ranges.append(len(taken))

@@ -11,6 +11,8 @@ NO_RUN = -1
 """No run stands in this run state."""
 UNMARKED = np.iinfo(np.int64).max
 """A run stands here that has marked nothing yet: its start lies in the future, later than any other."""
+NEVER_BEGUN = np.iinfo(np.int64).max
+"""The earliest start where no run has marked anything."""
 
 NO_EPISODE, PENDING, REPORTED = 0, 1, 2
 
@@ -26,9 +28,13 @@ class TrackStates(NamedTuple):
     states: NDArray[np.int32]
     start_index: NDArray[np.int64]
     start_time: NDArray[np.int64]
+    first_start_time: NDArray[np.int64]
+    """Per run state, of patterns without a window, when the earliest run in it began; or NEVER_BEGUN."""
     episode: NDArray[np.uint8]
     episode_start_index: NDArray[np.int64]
     episode_start_time: NDArray[np.int64]
+    episode_first_start_time: NDArray[np.int64]
+    """The earliest start of the episode's first detection."""
     episode_first_time: NDArray[np.int64]
     episode_first_tie: NDArray[np.int64]
     episode_last_index: NDArray[np.int64]
@@ -49,9 +55,11 @@ def fresh_states(plan: Plan, tracks: int) -> TrackStates:
         states=np.zeros((tracks, patterns), dtype=np.int32),
         start_index=np.full((tracks, plan.runs), NO_RUN, dtype=np.int64),
         start_time=zeros(tracks, plan.runs),
+        first_start_time=np.full((tracks, plan.runs), NEVER_BEGUN, dtype=np.int64),
         episode=np.zeros((tracks, patterns), dtype=np.uint8),
         episode_start_index=zeros(tracks, patterns),
         episode_start_time=zeros(tracks, patterns),
+        episode_first_start_time=zeros(tracks, patterns),
         episode_first_time=zeros(tracks, patterns),
         episode_first_tie=zeros(tracks, patterns),
         episode_last_index=zeros(tracks, patterns),

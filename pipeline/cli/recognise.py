@@ -121,10 +121,10 @@ def _show(summary: dict[str, Any], as_json: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("pattern", "matches", title=f"{summary['matches']:,} matches in {summary['events']:,} events")
-    table.columns[1].justify = "right"
+    table = Table("pattern", "matches", "rows", title=f"{summary['matches']:,} matches in {summary['events']:,} events")
+    table.columns[1].justify = table.columns[2].justify = "right"
     for name, found in summary["matches_by_pattern"].items():
-        table.add_row(name, f"{found:,}")
+        table.add_row(name, f"{found:,}", f"{summary['rows_by_pattern'][name]:,}")
     console = Console()
     console.print(table)
     for name, reason in summary["skipped"].items():

@@ -34,7 +34,7 @@ from pipeline.stages.recognise import Recognise
 from pipeline.stages.schemes.facts import Prepared, prepare
 from pipeline.stages.schemes.planner import Scheme
 from pipeline.stages.schemes.running import Work, run_scheme
-from pipeline.stages.tally import CORRUPT, EVENTS, OMITTED, open_tally
+from pipeline.stages.tally import CORRUPT, EVENTS, MATCHES, OMITTED, ROWS, open_tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +136,16 @@ class _Run:
         self, patterns: Sequence[CompiledPattern], seconds: float, refused: int, place: Path
     ) -> dict[str, Any]:
         counts = self.tally.value
-        found = {pattern.name: counts["matches", pattern.name] for pattern in patterns}
+        found = {pattern.name: counts[MATCHES, pattern.name] for pattern in patterns}
+        rows = {pattern.name: counts[ROWS, pattern.name] for pattern in patterns}
         events = counts[EVENTS, ""]
         return {
             "events": events,
             "rejected": refused,
             "matches": sum(found.values()),
             "matches_by_pattern": found,
+            "rows": sum(rows.values()),
+            "rows_by_pattern": rows,
             "omitted": counts[OMITTED, ""],
             "seconds": round(seconds, 3),
             "seconds_by_step": self.seconds,

@@ -11,7 +11,7 @@ from pipeline.schemas import TIME_FORMAT
 from pipeline.sinks.output_folder import replaced
 
 OPENING, CLOSING = b'{"type":"FeatureCollection","features":[\n', b"\n]}\n"
-NAMED = ("pattern", "pattern_version", "instance", "track", "start_time", "time", "end_time")
+NAMED = ("pattern", "pattern_version", "instance", "track", "start_time", "first_start_time", "time", "end_time")
 
 
 def write_geojson(matches: DataFrame, file: Path) -> None:

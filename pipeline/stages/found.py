@@ -22,6 +22,7 @@ FOUND = pa.schema(
         ("index", pa.int64()),
         ("events", pa.list_(pa.int64())),
         ("start_time_us", pa.int64()),
+        ("first_start_time_us", pa.int64()),
         ("count", pa.int64()),
         ("omitted", pa.int64()),
         ("status", pa.string()),
@@ -33,7 +34,8 @@ FOUND = pa.schema(
 )
 FOUND_DDL = (
     "pattern string, pattern_version int, instance string, track string, time_us long, index long, events array<long>, "
-    "start_time_us long, count long, omitted long, status string, id_time_us long, id_tie long, lon double, lat double"
+    "start_time_us long, first_start_time_us long, count long, omitted long, status string, id_time_us long, "
+    "id_tie long, lon double, lat double"
 )
 
 
@@ -73,6 +75,7 @@ def found_batch(
         pa.array(matches.index),
         pa.ListArray.from_arrays(offsets, pa.array(matches.members), mask=pa.array(~listed)),
         pa.array(matches.start_time),
+        pa.array(matches.first_start_time),
         pa.array(matches.count, mask=~counted | (matches.count == NOT_COUNTED)),
         pa.array(matches.omitted, mask=~listed),
         pa.array(STATUS).take(pa.array(matches.status)),

@@ -32,6 +32,7 @@ def match_columns(places: bool = False) -> list[Column]:
         F.col("index"),
         F.col("events"),
         F.timestamp_micros("start_time_us").alias("start_time"),
+        F.timestamp_micros("first_start_time_us").alias("first_start_time"),
         F.lit(None).cast("map<string,string>").alias("registers"),
         F.col("count"),
         F.col("omitted"),

@@ -46,6 +46,7 @@ def match_batch(
         "index": pa.array(matches.index),
         "events": pa.ListArray.from_arrays(offsets, pa.array(matches.members), mask=pa.array(~listed)),
         "start_time": pa.array(matches.start_time).cast(TIME),
+        "first_start_time": pa.array(matches.first_start_time).cast(TIME),
         "registers": pa.nulls(rows, pa.map_(pa.string(), pa.string())),
         "count": pa.array(matches.count, mask=~counted | (matches.count == NOT_COUNTED)),
         "omitted": pa.array(matches.omitted, mask=~listed),
@@ -62,7 +63,8 @@ def match_schema(places: bool) -> pa.Schema:
     kinds = {
         "match_id": text, "pattern": text, "pattern_version": pa.int32(), "instance": text, "track": text,
         "time": TIME, "index": pa.int64(), "events": pa.list_(pa.int64()), "start_time": TIME,
-        "registers": pa.map_(pa.string(), pa.string()), "count": pa.int64(), "omitted": pa.int64(), "status": text,
+        "first_start_time": TIME, "registers": pa.map_(pa.string(), pa.string()), "count": pa.int64(),
+        "omitted": pa.int64(), "status": text,
     }  # fmt: skip
     return pa.schema(kinds | ({"lon": pa.float64(), "lat": pa.float64()} if places else {}))
 

@@ -9,11 +9,12 @@ from pyspark import Accumulator, AccumulatorParam, SparkContext
 
 from patterns.compiler import CompiledPattern
 from patterns.recognition.matches import Matches
+from patterns.recognition.rows import DETECTED, OPENED
 from patterns.spec import Output
 
-EVENTS, MATCHES, OMITTED, CORRUPT = "events", "matches", "omitted", "corrupt"
+EVENTS, MATCHES, ROWS, OMITTED, CORRUPT = "events", "matches", "rows", "omitted", "corrupt"
 Tally: TypeAlias = Accumulator[Counter[tuple[str, str]]]
-"""Counts by (kind, name): the name of a pattern for matches, of a file for corrupt ones, else none."""
+"""Counts by (kind, name): the name of a pattern for matches and rows, of a file for corrupt ones, else none."""
 
 
 class _Counts(AccumulatorParam[Counter[tuple[str, str]]]):
@@ -33,9 +34,11 @@ def open_tally(context: SparkContext) -> Tally:
 
 
 def counts_of(matches: Matches, patterns: Sequence[CompiledPattern]) -> Counter[tuple[str, str]]:
-    """What `matches` adds to a tally."""
-    found = np.bincount(matches.pattern, minlength=len(patterns)).tolist()
-    counts = Counter({(MATCHES, pattern.name): n for pattern, n in zip(patterns, found, strict=True)})
+    """What `matches` adds to a tally: an episode is one match, counted where it opens, however many rows tell of it."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for kind, counted in ((MATCHES, np.isin(matches.status, (DETECTED, OPENED))), (ROWS, slice(None))):
+        found = np.bincount(matches.pattern[counted], minlength=len(patterns)).tolist()
+        counts.update({(kind, pattern.name): n for pattern, n in zip(patterns, found, strict=True)})
     # one row for each set that is listed, each with the number of those that are not
     listed = np.array([pattern.spec.output is Output.ENUMERATE for pattern in patterns])[matches.pattern]
     counts[OMITTED, ""] += int(matches.omitted[listed].sum())

@@ -164,7 +164,7 @@ class Bucket:
         self.tally.rerun += len(rows)
         for table in read.new:
             self.alerts.note([table], None, pd.DataFrame())
-        return touched, self.tally.counted(read.told, self.spec.episodes)
+        return touched, self.tally.counted(read.told, self.spec.episodes, read.new)
 
     def _found(self, ordered: Ordered, state: LineState) -> tuple[list[pa.Table], LineState]:
         """The matches of events read from a state on, whatever a clock has told, and the state after."""
@@ -232,9 +232,8 @@ class Bucket:
             self.alerts.note(rows, None, pd.DataFrame())
             told += self.tally.counted(rows, self.spec.episodes)
         self.clock = replace(clock, now_us=now)
-        alerts = self.alerts.advance(now)
-        self.tally.alerts += sum(rows.num_rows for rows in alerts)
-        return told + alerts
+        alerts, opened = self.alerts.advance(now)
+        return [*told, *self.tally.counted_alerts(alerts, opened)]
 
     def _settle(self, now: int) -> None:
         """Lay down tracks that rest, forget those that have rested too long."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from models.model import Emission
@@ -19,6 +20,8 @@ from pipeline.stream.alerts import (
     decode_alerts,
     encode_alerts,
 )
+from pipeline.stream.alerts.advance import STATUS
+from pipeline.stream.alerts.kernel import OPENED
 from pipeline.stream.findings import ALERT, FORECAST, MATCH, told_rows
 from pipeline.stream.line import Line
 
@@ -58,15 +61,16 @@ class BucketAlerts:
                 valued = table if events is None else _with_values(table, events, read, self._shown)
                 self._noted[kind].append(valued)
 
-    def advance(self, now_us: int) -> list[pa.Table]:
-        """The alerts that all noted rows and the clock make, as rows keyed by their track."""
+    def advance(self, now_us: int) -> tuple[list[pa.Table], int]:
+        """The alerts that all noted rows and the clock make, as rows keyed by their track; how many are new."""
         found, forecasts = (_together(self._noted[kind]) for kind in (MATCH, FORECAST))
         self._noted = {MATCH: [], FORECAST: []}
         alerts, self._state = self._maker.advance(self._state, found, forecasts, now_us)
         if not alerts.num_rows:
-            return []
+            return [], 0
         rows = told_rows(ALERT, alert_payloads(alerts))
-        return [rows.append_column("track", alerts.column("track"))]
+        opened = pc.sum(pc.equal(alerts.column("status"), STATUS[OPENED])).as_py()
+        return [rows.append_column("track", alerts.column("track"))], opened
 
     def encoded(self) -> bytes:
         """What to keep until the next micro-batch."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from patterns.recognition.recogniser import RecogniserState
 from patterns.recognition.sets import SetStates
+from patterns.recognition.starts import Begun
 
 
 def joined(parts: Sequence[Any]) -> Any:
@@ -21,8 +22,9 @@ def joined(parts: Sequence[Any]) -> Any:
         return np.concatenate(parts)
     if isinstance(first, RecogniserState):
         detecting = joined([part.detecting for part in parts])
+        begun = joined([part.begun for part in parts])
         counting = tuple(joined(list(some)) for some in zip(*(part.counting for part in parts), strict=True))
-        return RecogniserState(detecting, counting)
+        return RecogniserState(detecting, begun, counting)
     if isinstance(first, SetStates):
         return _joined_sets(parts)
     if "rows_at" in getattr(first, "_fields", ()):
@@ -82,6 +84,8 @@ def _first(value: Any, count: int) -> Any:
     """The first `count` rows of an array, or of every array of a tuple of them."""
     if isinstance(value, np.ndarray):
         return value[:count]
+    if isinstance(value, Begun):  # its rows have starts of their own, and all of them are filled
+        return value
     return type(value)(*(field if name == "size" else _first(field, count) for name, field in _named(value)))
 
 

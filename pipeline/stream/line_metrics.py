@@ -9,9 +9,11 @@ from typing import Any
 HELP = {
     "events_total": "Events read by the line; pairs are not counted.",
     "pairs_total": "Pairs of tracks, one for each common time at which they were near each other.",
-    "matches_total": "Matches and changes of episodes, by pattern.",
+    "matches_total": "Matches, by pattern; an episode is one.",
+    "match_rows_total": "Rows that tell of matches, by pattern: an episode has one for each of its changes.",
     "forecasts_total": "Forecasts told, by pattern.",
-    "alerts_total": "Messages about alerts.",
+    "alerts_total": "Alerts that were opened.",
+    "alert_rows_total": "Messages about alerts: opened, updated, closed.",
     "late_total": "Events that came too late to be put in order.",
     "rerun_total": "Events of the past that were read again, late ones and those after them.",
     "repeated_total": "Second events of a track at one instant.",
@@ -30,7 +32,7 @@ HELP = {
     "state_rows": "Rows of the state store.",
     "score": "Rolling scores of forecasts, by pattern and measure.",
 }
-SUMMED = ("events", "pairs", "late", "rerun", "repeated", "rejected", "forgotten", "alerts")
+SUMMED = ("events", "pairs", "late", "rerun", "repeated", "rejected", "forgotten", "alerts", "alert_rows")
 
 
 @dataclass(slots=True)
@@ -50,7 +52,7 @@ class Metrics:
             for some in stats:
                 for name in SUMMED:
                     self.totals[f"{name}_total", ""] += some[name]
-                for name in ("matches", "forecasts"):
+                for name in ("matches", "match_rows", "forecasts"):
                     for pattern, count in some[name].items():
                         self.totals[f"{name}_total", f'pattern="{pattern}"'] += count
             self.gauges["runs", ""] = sum(some["runs"] for some in stats)

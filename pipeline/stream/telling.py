@@ -9,12 +9,16 @@ import pyarrow as pa
 import pyarrow.compute
 from numpy.typing import NDArray
 
+from patterns.recognition.matches import STATUS
+from patterns.recognition.rows import DETECTED, OPENED
 from pipeline.stages.found import Places, found_batch
 from pipeline.stream import findings
 from pipeline.stream.line import Finding, Line
 from pipeline.stream.ordering import LATE
 
 _NONE: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+_BEGINS = (STATUS[DETECTED], STATUS[OPENED])
+"""A match is told once with one of these; the other rows of an episode tell how it goes on."""
 
 
 @dataclass(slots=True)
@@ -32,21 +36,36 @@ class Tally:
     runs: int = 0
     forgotten: int = 0
     alerts: int = 0
+    alert_rows: int = 0
     matches: dict[str, int] = field(default_factory=dict)
+    match_rows: dict[str, int] = field(default_factory=dict)
     forecasts: dict[str, int] = field(default_factory=dict)
 
-    def counted(self, tables: Sequence[pa.Table], episodes: str) -> list[pa.Table]:
-        """The rows that are told, counted by pattern: with `changes`, of episodes opened and ended ones alone."""
+    def counted(
+        self, tables: Sequence[pa.Table], episodes: str, new: Sequence[pa.Table] | None = None
+    ) -> list[pa.Table]:
+        """The rows that are told, counted by pattern: with `changes`, of episodes opened and ended ones alone.
+
+        Matches are counted where they are first told: in `new`, where only some of the rows are of new matches.
+        """
+        for rows in tables if new is None else new:
+            if rows.column("kind")[0].as_py() == findings.MATCH:
+                begins = pa.compute.is_in(rows.column("status"), pa.array(_BEGINS))
+                _count(self.matches, rows.filter(begins))
         told = []
         for rows in tables:
             match = rows.column("kind")[0].as_py() == findings.MATCH
             if match and episodes == "changes":
                 rows = rows.filter(pa.compute.not_equal(rows.column("status"), "updated"))  # noqa: PLW2901
-            tally = self.matches if match else self.forecasts
-            for counted in pa.compute.value_counts(rows.column("pattern").combine_chunks()).to_pylist():
-                tally[counted["values"]] = tally.get(counted["values"], 0) + counted["counts"]
+            _count(self.match_rows if match else self.forecasts, rows)
             told += [rows] if rows.num_rows else []
         return told
+
+    def counted_alerts(self, tables: Sequence[pa.Table], opened: int) -> Sequence[pa.Table]:
+        """The rows that tell of alerts, counted; `opened` of the alerts are new."""
+        self.alerts += opened
+        self.alert_rows += sum(rows.num_rows for rows in tables)
+        return tables
 
     def of_pairs(self) -> "Tally":
         """The same where what was read are pairs: no positions came in for them, and they are no tracks of anyone."""
@@ -70,6 +89,11 @@ class ReadEvents:
     times: NDArray[np.int64]
     arrived: NDArray[np.int64]
     places: Places | None = None
+
+
+def _count(tally: dict[str, int], rows: pa.Table) -> None:
+    for counted in pa.compute.value_counts(rows.column("pattern").combine_chunks()).to_pylist():
+        tally[counted["values"]] = tally.get(counted["values"], 0) + counted["counts"]
 
 
 def finding_rows(

@@ -25,6 +25,7 @@ class Found:
     index: int
     time: int
     start_time: int
+    first_start_time: int
     count: int
     omitted: int
     events: tuple[int, ...]
@@ -78,6 +79,7 @@ def found_in(matches: Matches, recogniser: Recogniser, first_of: NDArray[np.int6
                 int(matches.index[i]),
                 int(matches.time[i]),
                 int(matches.start_time[i]),
+                int(matches.first_start_time[i]),
                 int(matches.count[i]),
                 int(matches.omitted[i]),
                 tuple(map(int, matches.members[begin:end])),

@@ -37,6 +37,7 @@ ALERT = pa.schema(
         *NAMES,
         ("time_us", pa.int64()),
         ("start_time_us", pa.int64()),
+        ("first_start_time_us", pa.int64()),
         ("closed_because", pa.string()),
         *CONTENT,
         ("says", pa.string()),
@@ -88,7 +89,7 @@ class AlertMaker:
         if forecasts is not None:
             parts.append(observed_forecasts(forecasts, self.rules.clear_ratio))
         nothing = np.empty(0, dtype=np.int64)
-        return joined(parts) if parts else Seen(NAMES.empty_table(), *([nothing] * 5))
+        return joined(parts) if parts else Seen(NAMES.empty_table(), *([nothing] * 6))
 
     def _with_rules(self, groups: Grouped) -> Grouped:
         """Every group with its rule."""
@@ -109,6 +110,7 @@ class AlertMaker:
             **{name: names.column(name) for name in NAMES.names},
             "time_us": pa.array(told.time),
             "start_time_us": pa.array(told.began),
+            "first_start_time_us": pa.array(told.first_began),
             "closed_because": pa.array(WHY_CLOSED).take(pa.array(told.why, mask=told.why == NONE)),
             **{name: content.column(name) for name in CONTENT.names},
             "says": pa.array([rule.says for rule in about], pa.string()).take(pattern),
@@ -171,7 +173,7 @@ def _followed(rules: AlertRules, groups: Grouped, seen: Seen, order: NDArray[np.
     """What the kernel tells; `row` counts the rows as they came."""
     room = 2 * len(order) + len(groups.machines.rule)
     told = Told(*(np.empty(room, dtype=np.int64) for _ in Told._fields))
-    columns = (groups.group, seen.says, seen.time, seen.index, seen.began, seen.named)
+    columns = (groups.group, seen.says, seen.time, seen.index, seen.began, seen.first_began, seen.named)
     written = alert_kernel()(
         rules.limits, groups.machines, Observations(*(column[order] for column in columns)), told, now_us
     )

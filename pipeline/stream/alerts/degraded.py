@@ -91,6 +91,7 @@ def _alert(score: ModelScore, held: Degradation, status: str, link: str) -> dict
         "model_version": held.model_version,
         "time_us": score.time_us,
         "start_time_us": held.since_us,
+        "first_start_time_us": held.since_us,
         "reason": fallen if held.model_version == score.model_version else f"{held.model_version} was replaced",
         "says": "Forecasts of this pattern have become worse: train anew, or go back to an earlier model.",
         "link": link.format(pattern=score.pattern),

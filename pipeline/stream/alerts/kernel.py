@@ -51,6 +51,8 @@ class Machines(NamedTuple):
     holding: NDArray[np.int64]
     """Observations since it began."""
     began: NDArray[np.int64]
+    first_began: NDArray[np.int64]
+    """When the earliest match of the first observation began."""
     named: NDArray[np.int64]
     """The time that is part of the alert's id."""
     last: NDArray[np.int64]
@@ -73,6 +75,7 @@ class Observations(NamedTuple):
     time: NDArray[np.int64]
     index: NDArray[np.int64]
     began: NDArray[np.int64]
+    first_began: NDArray[np.int64]
     named: NDArray[np.int64]
 
 
@@ -85,6 +88,7 @@ class Told(NamedTuple):
     why: NDArray[np.int64]
     row: NDArray[np.int64]
     began: NDArray[np.int64]
+    first_began: NDArray[np.int64]
     named: NDArray[np.int64]
     change: NDArray[np.int64]
 
@@ -99,6 +103,7 @@ def write(told: Told, at: int, machines: Machines, g: int, status: int, time: in
     told.why[at] = why
     told.row[at] = machines.row[g]
     told.began[at] = machines.began[g]
+    told.first_began[at] = machines.first_began[g]
     told.named[at] = machines.named[g]
     told.change[at] = machines.changes[g]
     machines.told[g] = time
@@ -165,6 +170,7 @@ def hold(limits: Limits, told: Told, at: int, machines: Machines, g: int, seen: 
         machines.phase[g] = PENDING
         machines.holding[g] = 0
         machines.began[g] = seen.began[row]
+        machines.first_began[g] = seen.first_began[row]
         machines.named[g] = seen.named[row]
     machines.holding[g] += 1
     machines.last[g] = time

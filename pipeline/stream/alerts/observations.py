@@ -12,7 +12,8 @@ from pipeline.stream.alerts.kernel import BELOW, ENDS, HOLDS
 from pipeline.stream.alerts.rules import FORECAST, MATCH, AlertRules
 
 MATCH_COLUMNS = (
-    *("pattern", "pattern_version", "instance", "track", "time_us", "index", "start_time_us", "status", "id_time_us"),
+    *("pattern", "pattern_version", "instance", "track", "time_us", "index"),
+    *("start_time_us", "first_start_time_us", "status", "id_time_us"),
 )
 """What is needed of a match; `lon`, `lat` and the attributes of `attributes_told` may be there."""
 FORECAST_COLUMNS = (
@@ -41,6 +42,7 @@ class Seen:
     time: NDArray[np.int64]
     index: NDArray[np.int64]
     began: NDArray[np.int64]
+    first_began: NDArray[np.int64]
     named: NDArray[np.int64]
 
 
@@ -65,6 +67,7 @@ def observed_matches(found: pa.Table) -> Seen:
         time=time,
         index=_longs(found, "index"),
         began=_longs(found, "start_time_us"),
+        first_began=_longs(found, "first_start_time_us"),
         named=np.where(single, time, _longs(found, "id_time_us")),
     )
 
@@ -80,6 +83,7 @@ def observed_forecasts(forecasts: pa.Table, clear_ratio: float) -> Seen:
         time=time,
         index=_longs(forecasts, "index"),
         began=time,
+        first_began=time,
         named=time,
     )
 

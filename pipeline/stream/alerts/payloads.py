@@ -9,7 +9,8 @@ import pyarrow as pa
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ORDER = (
     *("alert_id", "change", "status", "kind", "severity", "pattern", "pattern_version", "model_version", "instance"),
-    *("track", "time", "start_time", "lon", "lat", "reason", "says", "link", "closed_because", "probability"),
+    *("track", "time", "start_time", "first_start_time"),
+    *("lon", "lat", "reason", "says", "link", "closed_because", "probability"),
     *("earliest_min", "latest_min", "arrived"),
 )
 
@@ -22,7 +23,8 @@ def alert_payloads(alerts: pa.Table) -> list[dict[str, Any]]:
 def alert_payload(row: dict[str, Any]) -> dict[str, Any]:
     """One alert as a JSON object: times in ISO 8601, unknown numbers as null."""
     arrived = iso(row["arrived_us"]) if row["arrived_us"] else None
-    held = {**row, "time": iso(row["time_us"]), "start_time": iso(row["start_time_us"]), "arrived": arrived}
+    times = {name: iso(row[f"{name}_us"]) for name in ("time", "start_time", "first_start_time")}
+    held = {**row, **times, "arrived": arrived}
     return {name: _plain(held[name]) for name in _ORDER}
 
 

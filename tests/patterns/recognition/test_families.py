@@ -86,7 +86,7 @@ def test_a_family_equals_one_pattern_per_feature_however_it_is_cut(seed: int, cu
         for feature in range(FEATURES):
             events = [truth(row[feature], f) for row, f in zip(distances, fast, strict=True)]
             expected |= {
-                (f.pattern, track, feature, f.status, f.index, f.start_time, f.identity)
+                (f.pattern, track, feature, f.status, f.index, f.start_time, f.first_start_time, f.identity)
                 for f in run(families, [events], [times])
             }
     assert found_sparsely(families, journeys, cut) == expected
@@ -106,7 +106,7 @@ def found_sparsely(families: list[CompiledPattern], journeys: list, cut: int) ->
                 (
                     families[matches.pattern[i]].name, track, int(matches.feature[i]),
                     ("detected", "opened", "updated", "closed", "timed_out")[matches.status[i]],
-                    int(matches.index[i]), int(matches.start_time[i]),
+                    int(matches.index[i]), int(matches.start_time[i]), int(matches.first_start_time[i]),
                     (int(matches.id_time[i]), int(matches.id_tie[i])),
                 )
             )  # fmt: skip

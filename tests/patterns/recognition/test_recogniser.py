@@ -78,6 +78,10 @@ def test_recognition_equals_the_definition(seed: int) -> None:
         assert set(detected) == set(expected[n])
         if patterns[0].loose.states <= MOST_TRACKED_RUNS or "window_us" in rules or "window_events" in rules:
             assert detected == {k: max(track.times[min(s) - 1] for s in sets) for k, sets in expected[n].items()}
+            earliest = {k: min(track.times[min(s) - 1] for s in sets) for k, sets in expected[n].items()}
+            for output in ("detect", "count"):
+                assert {f.index: f.first_start_time for f in mine if f.pattern == output} == earliest
+        assert all(f.first_start_time == f.start_time for f in mine if f.pattern == "enumerate")
         assert {f.index: f.count for f in mine if f.pattern == "count"} == {k: len(s) for k, s in expected[n].items()}
         listed = [(f.index, f.events) for f in mine if f.pattern == "enumerate"]
         assert sorted(listed) == sorted((k, tuple(sorted(s))) for k, sets in expected[n].items() for s in sets)

@@ -33,7 +33,10 @@ def test_the_reference_finds_what_the_kernel_finds(seed: int) -> None:
     codes = [sum(event[name] << bit for bit, name in enumerate(pattern.condition_names)) for event in held]
     events = [Event(pattern.alphabet.symbol_of(code), time) for code, time in zip(codes, track.times, strict=True)]
     plain = sorted(recognise(pattern, events), key=lambda f: (f.index, f.status))
-    found = [Finding(f.status, f.index, f.time, f.start_time) for f in run([pattern], [held], [track.times])]
+    found = [
+        Finding(f.status, f.index, f.time, f.start_time, f.first_start_time)
+        for f in run([pattern], [held], [track.times])
+    ]
     assert plain == found
 
 

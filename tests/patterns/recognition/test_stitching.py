@@ -26,7 +26,7 @@ SHAPES = (
     "{0} ; {1}* ; {2}",
     "{0} ; every{{3}} ; {1}",
 )
-COLUMNS = ("event", "pattern", "status", "index", "time", "start_time", "id_time", "id_tie")
+COLUMNS = ("event", "pattern", "status", "index", "time", "start_time", "first_start_time", "id_time", "id_tie")
 
 
 def random_patterns(random: Random) -> list[CompiledPattern]:

@@ -15,13 +15,14 @@ pytestmark = pytest.mark.spark
 
 SCHEMA = (
     "match_id string, pattern string, pattern_version int, instance string, track string, start_time timestamp, "
-    "time timestamp, end_time timestamp, lon double, lat double"
+    "first_start_time timestamp, time timestamp, end_time timestamp, lon double, lat double"
 )
 TIME = datetime(2026, 3, 2, 10, 0, 0, 250_000, tzinfo=UTC)
+FIRST = datetime(2026, 3, 2, 9, 40, tzinfo=UTC)
 
 
 def match(match_id: str, lon: float | None = 1.5, lat: float | None = 50.0, track: str = "a") -> tuple[Any, ...]:
-    return (match_id, "port_entry", 1, 'Saint-"Malo"\n', track, TIME, TIME, TIME, lon, lat)
+    return (match_id, "port_entry", 1, 'Saint-"Malo"\n', track, TIME, FIRST, TIME, TIME, lon, lat)
 
 
 def written(spark: SparkSession, rows: list[tuple[Any, ...]], file: Path, partitions: int = 3) -> dict[str, Any]:
@@ -38,6 +39,7 @@ def test_every_match_is_a_point_feature_with_its_id(spark: SparkSession, tmp_pat
     first = held["features"][0]
     assert first["geometry"] == {"type": "Point", "coordinates": [1.5, 50.0]}
     assert first["properties"]["time"] == "2026-03-02T10:00:00.250000Z"
+    assert first["properties"]["first_start_time"] == "2026-03-02T09:40:00.000000Z"
     assert first["properties"]["instance"] == 'Saint-"Malo"\n'
     tracks = [feature["properties"]["track"] for feature in held["features"]]
     assert tracks == sorted(tracks)

@@ -64,7 +64,9 @@ def test_partitions_and_batches_change_nothing(spark: SparkSession, events: Data
 
 def test_renaming_tracks_and_leaving_some_out_changes_only_names(events: DataFrame) -> None:
     def without_names(matches: DataFrame) -> list[tuple[object, ...]]:
-        return found(matches.select("pattern", "time", "index", "events", "start_time", "count", "status"))
+        return found(
+            matches.select("pattern", "time", "index", "events", "start_time", "first_start_time", "count", "status")
+        )
 
     one = events.where("track = 't3'")
     renamed = one.withColumn("track", F.lit("another name"))
@@ -91,7 +93,9 @@ def test_a_family_equals_separate_patterns(spark: SparkSession, events: DataFram
     try:
         with_conf(spark, execution__arrow__maxRecordsPerBatch=rows_per_batch)
         sparse = events.transform(Recognise(PLAIN[:1], (FamilyGroup(families, near),))).where("instance is not null")
-        together = found(sparse.select("pattern", "instance", "track", "time", "index", "start_time"))
+        together = found(
+            sparse.select("pattern", "instance", "track", "time", "index", "start_time", "first_start_time")
+        )
     finally:
         with_conf(spark, execution__arrow__maxRecordsPerBatch="200000")
     apart = []
@@ -102,5 +106,7 @@ def test_a_family_equals_separate_patterns(spark: SparkSession, events: DataFram
             compile_pattern(spec_of(p.name, p.spec.pattern.text, where, max_gap_us=8_000_000)) for p in families
         )
         matches = own.transform(Recognise(patterns)).withColumn("instance", F.lit(f"P{port}"))
-        apart += found(matches.select("pattern", "instance", "track", "time", "index", "start_time"))
+        apart += found(
+            matches.select("pattern", "instance", "track", "time", "index", "start_time", "first_start_time")
+        )
     assert together == sorted(apart, key=repr) != []

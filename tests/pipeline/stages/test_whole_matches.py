@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 
 from pipeline.sinks.matches import write_json_lines
 from pipeline.stages.whole_matches import placed, read_matches, whole_matches
@@ -49,6 +50,13 @@ def test_an_episode_is_one_match_from_its_first_event_to_its_last_detection(rows
     episode = found["e1"]
     assert [episode[name].minute for name in ("start_time", "time", "end_time")] == [1, 3, 4]
     assert (episode["rows"], episode["index"], found["m2"]["instance"]) == (3, 4, "Brest")
+
+
+def test_a_match_began_where_its_first_row_says_the_earliest_start_was(rows: DataFrame) -> None:
+    assert by_id(whole_matches(rows))["e1"]["first_start_time"].minute == 1  # rows of an earlier version
+    told = rows.withColumn("first_start_time", F.col("start_time") - F.expr("interval 1 minute"))
+    found = by_id(whole_matches(told))
+    assert (found["e1"]["first_start_time"].minute, found["m2"]["first_start_time"].minute) == (0, 7)
 
 
 def test_a_match_gets_one_place_even_where_two_events_share_its_moment(rows: DataFrame, events: DataFrame) -> None:

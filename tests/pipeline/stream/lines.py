@@ -98,7 +98,10 @@ NOTHING = pd.DataFrame(
 )
 """A tick of the clock."""
 
-SAME = ("pattern", "track", "time_us", "index", "status", "id_time_us", "id_tie", "start_time_us", "count")
+SAME = (
+    *("pattern", "track", "time_us", "index", "status", "id_time_us", "id_tie"),
+    *("start_time_us", "first_start_time_us", "count"),
+)
 
 
 def as_set(rows: list[dict[str, Any]]) -> set[tuple[Any, ...]]:

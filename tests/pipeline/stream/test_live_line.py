@@ -239,7 +239,7 @@ def row_key(row: dict[str, Any]) -> tuple[Any, ...]:
         pd.Timestamp(row[name]).tz_localize(None)
         if pd.Timestamp(row[name]).tz is None
         else pd.Timestamp(row[name]).tz_convert(None)
-        for name in ("time", "start_time")
+        for name in ("time", "start_time", "first_start_time")
     )
     return (row["match_id"], row["status"], row["pattern"], row["track"], row["index"], row["count"], *times)
 

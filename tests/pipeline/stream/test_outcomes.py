@@ -48,6 +48,7 @@ def match_at(*events: tuple[int, int]) -> Finding:
         index=np.array([index for _, index in events], dtype=np.int64),
         time=none,
         start_time=none,
+        first_start_time=none,
         id_time=none,
         id_tie=none,
         count=none + NOT_COUNTED,

@@ -39,7 +39,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 PAIRS = ("rendezvous", "encounter", "tugging", "collision_risk")
 WITHIN_M = 3000.0
 PATIENCE_S = 500
-ROW = ["match_id", "status", "pattern", "track", "time", "index", "start_time", "count"]
+ROW = ["match_id", "status", "pattern", "track", "time", "index", "start_time", "first_start_time", "count"]
 FORECAST = ["pattern", "track", "time", "index", "model_version", "state"]
 ALERT_SCHEMA = Path(__file__).resolve().parents[3] / "docs" / "alert.schema.json"
 

@@ -41,6 +41,7 @@ def match(minute: float, status: str = "updated", track: str = "a", first: float
         "time_us": round(minute * MINUTE),
         "index": round(minute) + 1,
         "start_time_us": round(first * MINUTE),
+        "first_start_time_us": round((first - 1) * MINUTE),
         "status": status,
         "id_time_us": round(first * MINUTE),
         "lon": 10.0 + minute / 100,
