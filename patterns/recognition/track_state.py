@@ -1,11 +1,10 @@
 """What is remembered of each track between batches: a row of plain arrays per track, ready to be saved as they are."""
 
-from typing import NamedTuple
+from collections.abc import Sized
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-
-from patterns.recognition.tables import Plan
 
 NO_RUN = -1
 """No run stands in this run state."""
@@ -13,6 +12,18 @@ UNMARKED = np.iinfo(np.int64).max
 """A run stands here that has marked nothing yet: its start lies in the future, later than any other."""
 
 NO_EPISODE, PENDING, REPORTED = 0, 1, 2
+
+
+class Shape(Protocol):
+    """What decides how wide the arrays are: the plan of a recogniser, or its form."""
+
+    @property
+    def patterns(self) -> Sized:
+        """All that detect."""
+
+    @property
+    def runs(self) -> int:
+        """How many run states a track has over all of them."""
 
 
 class TrackStates(NamedTuple):
@@ -35,7 +46,7 @@ class TrackStates(NamedTuple):
     episode_last_time: NDArray[np.int64]
 
 
-def fresh_states(plan: Plan, tracks: int) -> TrackStates:
+def fresh_states(plan: Shape, tracks: int) -> TrackStates:
     """The state of `tracks` tracks of which nothing has been read."""
     patterns = len(plan.patterns)
 
@@ -59,7 +70,7 @@ def fresh_states(plan: Plan, tracks: int) -> TrackStates:
     )
 
 
-def rearranged_states(states: TrackStates, rows: NDArray[np.int64], plan: Plan) -> TrackStates:
+def rearranged_states(states: TrackStates, rows: NDArray[np.int64], plan: Shape) -> TrackStates:
     """States whose row i is row `rows[i]` of `states`, or fresh where that is negative."""
     arranged = fresh_states(plan, len(rows))
     known = rows >= 0
