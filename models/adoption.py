@@ -1,7 +1,7 @@
 """Tracks taken over by another model: what can be known of their chain states without reading their events again."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,36 @@ class Adopted(NamedTuple):
     history: NDArray[np.uint16]
 
 
-def predecessors(models: Sequence[Model], before: Sequence[Model]) -> Iterator[tuple[int, int]]:
-    """The positions of models with that of the one for the same pattern before them."""
-    place = {model.pattern: n for n, model in enumerate(before)}
-    for n, model in enumerate(models):
-        if model.pattern in place:
-            yield n, place[model.pattern]
+class Followed(Protocol):
+    """By which models tracks were followed: those of a forecaster, or what is left of them."""
+
+    @property
+    def models(self) -> Sequence[Model | None]:
+        """In the order of the columns of its state; None for one that is not to be had any more."""
+
+    @property
+    def history_at(self) -> NDArray[np.int64]:
+        """The places of each model in a row of history, and the end."""
+
+
+class Predecessor(NamedTuple):
+    """The model that followed the tracks before model `number` of those that follow them now."""
+
+    number: int
+    model: Model
+    place: int
+    """Its column in the state."""
+    history: slice
+
+
+def predecessors(models: Sequence[Model], before: Followed) -> Iterator[Predecessor]:
+    """For each model the one for the same pattern before it, where there was one that can still be asked."""
+    known = {model.pattern: (n, model) for n, model in enumerate(before.models) if model is not None}
+    for number, model in enumerate(models):
+        if model.pattern in known:
+            place, old = known[model.pattern]
+            history = slice(int(before.history_at[place]), int(before.history_at[place + 1]))
+            yield Predecessor(number, old, place, history)
 
 
 def adopted_rows(

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from models.adoption import adopted_rows, predecessors
+from models.adoption import Followed, adopted_rows, predecessors
 from models.forecasts import Forecasts, fresh_rows, positions
 from models.kernels.compilation import family_kernel, family_telling_kernel
 from models.kernels.family import FAR, Features, Steps
@@ -36,6 +36,26 @@ class FamilyForecasterState(NamedTuple):
     history: NDArray[np.uint16]
 
 
+def fresh_family_forecaster_state(tracks: int, models: int, places: int) -> FamilyForecasterState:
+    """The state of tracks of which nothing has been read, with so many places for the history of all models."""
+    return FamilyForecasterState(
+        seen=np.zeros(tracks, dtype=np.int64),
+        last_time=np.zeros(tracks, dtype=np.int64),
+        length=np.zeros((tracks, models), dtype=np.uint8),
+        rows_at=np.zeros(tracks + 1, dtype=np.int64),
+        **_fresh_features(0, models, places)._asdict(),
+    )
+
+
+def _fresh_features(rows: int, models: int, places: int) -> Features:
+    return Features(
+        feature=np.full(rows, FAR, dtype=np.int32),
+        near=np.zeros(rows, dtype=np.uint8),
+        chain=np.zeros((rows, models), dtype=np.int32),
+        history=np.zeros((rows, places), dtype=np.uint16),
+    )
+
+
 class FamilyForecaster(ModelReader):
     """The models of all families over one layer; forecasts are given for the features that an event is near."""
 
@@ -59,16 +79,12 @@ class FamilyForecaster(ModelReader):
 
     def fresh(self, tracks: int, members: NDArray[np.int64] | None = None) -> FamilyForecasterState:
         """The state of tracks of which nothing has been read, with the models of their groups where these are given."""
-        features = self._features(0 if members is None else tracks)
-        if members is not None:
-            features.chain[:] = self.starts(tracks, members)
-        return FamilyForecasterState(
-            seen=np.zeros(tracks, dtype=np.int64),
-            last_time=np.zeros(tracks, dtype=np.int64),
-            length=np.zeros((tracks, len(self.models)), dtype=np.uint8),
-            rows_at=np.arange(tracks + 1) if members is not None else np.zeros(tracks + 1, dtype=np.int64),
-            **features._asdict(),
-        )
+        state = fresh_family_forecaster_state(tracks, len(self.models), int(self.history_at[-1]))
+        if members is None:
+            return state
+        features = self._features(tracks)
+        features.chain[:] = self.starts(tracks, members)
+        return state._replace(rows_at=np.arange(tracks + 1), **features._asdict())
 
     def rearranged(
         self, state: FamilyForecasterState, rows: NDArray[np.int64], members: NDArray[np.int64] | None = None
@@ -123,36 +139,25 @@ class FamilyForecaster(ModelReader):
         after = FamilyForecasterState(state.seen + events, last_time, length, kept_at, **columns)
         return self._told(batch, near, state, before, now), after
 
-    def adopted(self, state: FamilyForecasterState, before: "FamilyForecaster") -> FamilyForecasterState:
+    def adopted(self, state: FamilyForecasterState, before: Followed) -> FamilyForecasterState:
         """The state of tracks that were followed by `before`; the rule is that of `Forecaster.adopted`."""
         self.check_no_groups()
-        before.check_no_groups()
         features = self._features(len(state.feature))
         features.feature[:], features.near[:] = state.feature, state.near
         after = self.fresh(len(state.seen))._replace(rows_at=state.rows_at.copy(), **features._asdict())
         after.seen[:], after.last_time[:] = state.seen, state.last_time
         track = np.repeat(np.arange(len(state.seen)), np.diff(state.rows_at))
-        for m, old in predecessors(self.models, before.models):
-            places = slice(before.history_at[old], before.history_at[old + 1])
+        for m, old, place, history in predecessors(self.models, before):
             mine = slice(self.history_at[m], self.history_at[m + 1])
             adopted = adopted_rows(
-                before.models[old],
-                self.models[m],
-                state.chain[:, old],
-                state.length[track, old],
-                state.history[:, places],
+                old, self.models[m], state.chain[:, place], state.length[track, place], state.history[:, history]
             )
             after.chain[:, m], after.history[:, mine] = adopted.chain, adopted.history
             np.maximum.at(after.length[:, m], track, adopted.length)
         return after
 
     def _features(self, rows: int) -> Features:
-        return Features(
-            feature=np.full(rows, FAR, dtype=np.int32),
-            near=np.zeros(rows, dtype=np.uint8),
-            chain=np.zeros((rows, len(self.models)), dtype=np.int32),
-            history=np.zeros((rows, int(self.history_at[-1])), dtype=np.uint16),
-        )
+        return _fresh_features(rows, len(self.models), int(self.history_at[-1]))
 
     def _told(
         self,

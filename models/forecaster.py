@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from models.adoption import adopted_rows, predecessors
+from models.adoption import Followed, adopted_rows, predecessors
 from models.forecasts import NO_FEATURE, Forecasts, fresh_rows, positions
 from models.kernels.compilation import following_kernel, telling_kernel
 from models.kernels.forecast import NO_GAP, Histories
@@ -31,19 +31,24 @@ class ForecasterState(NamedTuple):
     """The last symbols: for each model as many places as its `max_order`, newest last."""
 
 
+def fresh_forecaster_state(tracks: int, models: int, places: int) -> ForecasterState:
+    """The state of tracks of which nothing has been read, with so many places for the history of all models."""
+    return ForecasterState(
+        seen=np.zeros(tracks, dtype=np.int64),
+        last_time=np.zeros(tracks, dtype=np.int64),
+        chain=np.zeros((tracks, models), dtype=np.int32),
+        length=np.zeros((tracks, models), dtype=np.uint8),
+        history=np.zeros((tracks, places), dtype=np.uint16),
+    )
+
+
 class Forecaster(ModelReader):
     """All models in one pass over each batch."""
 
     def fresh(self, tracks: int, members: NDArray[np.int64] | None = None) -> ForecasterState:
         """The state of tracks of which nothing has been read, with the models of their groups where these are given."""
-        models = len(self.models)
-        return ForecasterState(
-            seen=np.zeros(tracks, dtype=np.int64),
-            last_time=np.zeros(tracks, dtype=np.int64),
-            chain=self.starts(tracks, members),
-            length=np.zeros((tracks, models), dtype=np.uint8),
-            history=np.zeros((tracks, int(self.history_at[-1])), dtype=np.uint16),
-        )
+        state = fresh_forecaster_state(tracks, len(self.models), int(self.history_at[-1]))
+        return state._replace(chain=self.starts(tracks, members))
 
     def rearranged(
         self, state: ForecasterState, rows: NDArray[np.int64], members: NDArray[np.int64] | None = None
@@ -105,7 +110,7 @@ class Forecaster(ModelReader):
         none = np.broadcast_to(np.int32(NO_FEATURE), at)
         return Forecasts(rows.of[:at], none, rows.said[:at], self.decisions, positions(batch.first_of, before.seen))
 
-    def adopted(self, state: ForecasterState, before: "Forecaster") -> ForecasterState:
+    def adopted(self, state: ForecasterState, before: Followed) -> ForecasterState:
         """The state of tracks that were followed by `before`, as this forecaster would have it.
 
         Models are matched by pattern name. A model of another order, or otherwise learned, goes on as if it had read
@@ -114,18 +119,12 @@ class Forecaster(ModelReader):
         kept where the old conditions tell the new symbols, and begins anew where they do not.
         """
         self.check_no_groups()
-        before.check_no_groups()
         after = self.fresh(len(state.seen))
         after.seen[:], after.last_time[:] = state.seen, state.last_time
-        for m, old in predecessors(self.models, before.models):
-            places = slice(before.history_at[old], before.history_at[old + 1])
+        for m, old, place, history in predecessors(self.models, before):
             mine = slice(self.history_at[m], self.history_at[m + 1])
             adopted = adopted_rows(
-                before.models[old],
-                self.models[m],
-                state.chain[:, old],
-                state.length[:, old],
-                state.history[:, places],
+                old, self.models[m], state.chain[:, place], state.length[:, place], state.history[:, history]
             )
             after.chain[:, m], after.length[:, m], after.history[:, mine] = adopted
         return after

@@ -242,6 +242,9 @@ class StreamSettings(Section):
     rest_after_s: float = Field(900.0, gt=0, description="A track silent for so long is moved out of the way.")
     forget_after_s: float = Field(86_400.0, gt=0, description="A track silent for so long is forgotten.")
     metrics_port: int | None = Field(None, ge=0, le=65535, description="Serve metrics for Prometheus on this port.")
+    metrics_host: str = Field(
+        "127.0.0.1", description="The address at which metrics are served; 0.0.0.0 for all of this machine."
+    )
     alerts: AlertSettings = Field(default_factory=AlertSettings, description="How alerts are made.")
     online: OnlineSettings = Field(default_factory=OnlineSettings, description="Learning and scoring on the way.")
 

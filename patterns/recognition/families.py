@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from patterns.errors import PatternError
 from patterns.recognition.compilation import family_arrangement, family_kernel
 from patterns.recognition.family_kernel import FAR_MATCH, FINE
 from patterns.recognition.family_states import FamilyStates, fresh_family_states
+from patterns.recognition.forms import RecogniserForm, form_of
 from patterns.recognition.impossible import impossible_event
 from patterns.recognition.matches import Matches, from_rows
 from patterns.recognition.recogniser import Batch
@@ -47,6 +49,11 @@ class FamilyRecogniser:
     def words(self) -> int:
         """How many 64-bit words hold the conditions of one event."""
         return self._plan.words
+
+    @cached_property
+    def form(self) -> RecogniserForm:
+        """What the states of this recogniser belong to."""
+        return RecogniserForm(tuple(map(form_of, self.patterns)))
 
     def fresh(self, tracks: int) -> FamilyStates:
         """The state of tracks of which nothing has been read."""

@@ -6,6 +6,7 @@ of each track alone, never on how they were cut into batches or which other trac
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from patterns.recognition.compilation import (
     set_kernel,
     start_queues,
 )
+from patterns.recognition.forms import RecogniserForm, form_of
 from patterns.recognition.impossible import impossible_event
 from patterns.recognition.joint import class_of_event, fresh_joint
 from patterns.recognition.kernel import BAD_EVENT, DONE, ROWS_FULL
@@ -82,6 +84,14 @@ class Recogniser:
     def words(self) -> int:
         """How many 64-bit words hold the conditions of one event."""
         return self._plan.words
+
+    @cached_property
+    def form(self) -> RecogniserForm:
+        """What the states of this recogniser belong to."""
+        detecting, counting = (
+            tuple(form_of(self.patterns[n]) for n in numbers) for numbers in (self._detecting, self._counting)
+        )
+        return RecogniserForm(detecting, counting)
 
     def fresh(self, tracks: int) -> RecogniserState:
         """The state of tracks of which nothing has been read."""

@@ -34,7 +34,12 @@ def nothing_begun(plan: Plan, rows: int) -> Begun:
 
 def run_words(plan: Plan) -> int:
     """How many words hold a set of run states of any pattern."""
-    return int(-(-np.diff(plan.tables.runs_at).max(initial=1) // WORD_BITS))
+    return words_for(int(np.diff(plan.tables.runs_at).max(initial=1)))
+
+
+def words_for(runs: int) -> int:
+    """How many words hold a set of so many run states."""
+    return -(-runs // WORD_BITS)
 
 
 def rearranged_starts(begun: Begun, rows: NDArray[np.int64]) -> Begun:

@@ -1,11 +1,10 @@
 """What is remembered of each track between batches: a row of plain arrays per track, ready to be saved as they are."""
 
-from typing import NamedTuple
+from collections.abc import Sized
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-
-from patterns.recognition.tables import Plan
 
 NO_RUN = -1
 """No run stands in this run state."""
@@ -15,6 +14,18 @@ NEVER_BEGUN = np.iinfo(np.int64).max
 """The earliest start where no run has marked anything."""
 
 NO_EPISODE, PENDING, REPORTED = 0, 1, 2
+
+
+class Shape(Protocol):
+    """What decides how wide the arrays are: the plan of a recogniser, or its form."""
+
+    @property
+    def patterns(self) -> Sized:
+        """All that detect."""
+
+    @property
+    def runs(self) -> int:
+        """How many run states a track has over all of them."""
 
 
 class TrackStates(NamedTuple):
@@ -41,7 +52,7 @@ class TrackStates(NamedTuple):
     episode_last_time: NDArray[np.int64]
 
 
-def fresh_states(plan: Plan, tracks: int) -> TrackStates:
+def fresh_states(plan: Shape, tracks: int) -> TrackStates:
     """The state of `tracks` tracks of which nothing has been read."""
     patterns = len(plan.patterns)
 
@@ -67,7 +78,7 @@ def fresh_states(plan: Plan, tracks: int) -> TrackStates:
     )
 
 
-def rearranged_states(states: TrackStates, rows: NDArray[np.int64], plan: Plan) -> TrackStates:
+def rearranged_states(states: TrackStates, rows: NDArray[np.int64], plan: Shape) -> TrackStates:
     """States whose row i is row `rows[i]` of `states`, or fresh where that is negative."""
     arranged = fresh_states(plan, len(rows))
     known = rows >= 0

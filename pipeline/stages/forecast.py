@@ -43,8 +43,11 @@ class Forecast:
         return Asked(models, shared_conditions(patterns), groups if any(groups) else ())
 
 
-def forecast_columns() -> list[Column]:
-    """The columns of a forecast; its id is a hash of what names it, the same however the events were cut."""
+def forecast_columns(kind: str = "kind") -> list[Column]:
+    """The columns of a forecast; its id is a hash of what names it, the same however the events were cut.
+
+    `kind` is the column that tells of what kind the forecast is.
+    """
     named = F.concat_ws(
         "\x1f",
         "model_version",
@@ -58,9 +61,8 @@ def forecast_columns() -> list[Column]:
         F.substring(F.sha2(named, 256), 1, ID_DIGITS).alias("forecast_id"),
         *map(F.col, ("track",)),
         F.timestamp_micros("time_us").alias("time"),
-        *map(
-            F.col, ("index", "pattern", "pattern_version", "model_version", "instance", "state", "chain_state", "kind")
-        ),
+        *map(F.col, ("index", "pattern", "pattern_version", "model_version", "instance", "state", "chain_state")),
+        F.col(kind).alias("kind"),
         *map(F.col, ("probability", "positive", "earliest", "latest", "most_likely")),
         *map(F.col, ("earliest_s", "latest_s", "most_likely_s")),
         *minutes,

@@ -198,25 +198,37 @@ class ForecastWalk:
 
 def told_batch(told: Forecasts, sayings: Sayings, rows: EventRows, names: Sequence[str] = ()) -> pa.RecordBatch:
     """The rows of `told` with the names of what they speak of."""
-    model, said = pa.array(told.model), pa.array(told.said)
     slot = np.searchsorted(rows.first_of, told.event, side="right") - 1
+    columns = {
+        "track": rows.tracks.take(pa.array(slot)).cast(pa.string()),
+        "time_us": pa.array(rows.times[told.event]),
+        **said_columns(told, sayings, names, rows.places),
+    }
+    return pa.RecordBatch.from_arrays([columns[name] for name in TOLD.names], schema=TOLD)
+
+
+def said_columns(
+    told: Forecasts, sayings: Sayings, names: Sequence[str] = (), places: Places | None = None
+) -> dict[str, pa.Array]:
+    """All that rows of forecasts say but for track and time, the same in a batch and in a stream.
+
+    `names` are those of features; `places` has an entry for each event that was read.
+    """
+    model, said = pa.array(told.model), pa.array(told.said)
     held = {name: column.take(said) for name, column in sayings.decisions.items()}
-    columns = [
-        rows.tracks.take(pa.array(slot)).cast(pa.string()),
-        pa.array(rows.times[told.event]),
-        pa.array(told.index),
-        sayings.pattern.take(model),
-        sayings.pattern_version.take(model),
-        sayings.model_version.take(model),
-        pa.array(list(names), pa.string()).take(pa.array(told.feature, mask=told.feature == NO_FEATURE)),
-        held["state"],
-        held["chain"],
-        sayings.kind.take(model),
-        *(held[name] for name in ("probability", "positive", "earliest", "latest", "most_likely")),
-        *(held[name] for name in ("earliest_s", "latest_s", "most_likely_s")),
-        *_coordinates(rows.places, told.event),
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=TOLD)
+    lon, lat = _coordinates(places, told.event)
+    return {
+        "index": pa.array(told.index),
+        "pattern": sayings.pattern.take(model),
+        "pattern_version": sayings.pattern_version.take(model),
+        "model_version": sayings.model_version.take(model),
+        "instance": pa.array(list(names), pa.string()).take(pa.array(told.feature, mask=told.feature == NO_FEATURE)),
+        "chain_state": held.pop("chain"),
+        "kind": sayings.kind.take(model),
+        **held,
+        "lon": lon,
+        "lat": lat,
+    }
 
 
 def _or_none(events: NDArray[np.int32]) -> pa.Array:

@@ -21,7 +21,7 @@ from pipeline.stages.track_memory import decode_memory, empty_memory, encode_mem
 from pipeline.stream.bucket_rules import BucketRules
 from pipeline.stream.control import ControlMessage, parse_control
 from pipeline.stream.operator import AGAIN, CONTROL, EVENT, LATE, PACKED, last_tick_us
-from pipeline.stream.ordering import due
+from pipeline.stream.ordering import agreed_us, due, together
 from pipeline.stream.packed.packing import unpacked
 from pipeline.stream.recent_positions import RecentPositions
 from pipeline.stream.resting import CHUNKS, chunk_of
@@ -125,9 +125,11 @@ class Arranging:
         """The rows that are due, beside what came before them; late ones marked; all others as they are."""
         kind = arrived["kind"].to_numpy()
         events, others = arrived[kind == EVENT], arrived[kind != EVENT]
-        until = self._until(events, last_tick_us(arrived), _flushes(arrived[kind == CONTROL]["payload"].tolist()))
-        rows, waiting = due(events.assign(time_us=_micros(events["time"])), self._waiting, until)
-        self._waiting = waiting
+        waiting = together(events.assign(time_us=_micros(events["time"])), self._waiting)
+        agreed = self._agreed(waiting) if len(events) else None
+        flush = _flushes(arrived[kind == CONTROL]["payload"].tolist())
+        until = self._until(agreed, last_tick_us(arrived), flush)
+        rows, self._waiting = due(waiting, until, self._rules.out_of_order_us)
         parts = [others]
         if len(rows):
             self._fetch(rows["track"].unique())
@@ -151,9 +153,12 @@ class Arranging:
         parts.append(_marked(met.positions, rows[taken]))
         return parts
 
-    def _until(self, events: pd.DataFrame, tick_us: int, flush: bool) -> int:
-        newest = int(_micros(events["time"]).max()) if len(events) else None
-        self._clock = self._clock.hearing(newest, tick_us)
+    def _agreed(self, rows: pd.DataFrame) -> int | None:
+        at_hand = self._memory["track"].to_numpy(dtype=object)
+        return agreed_us(rows, at_hand, _micros(self._memory["time"]).to_numpy(dtype=np.int64))
+
+    def _until(self, agreed: int | None, tick_us: int, flush: bool) -> int:
+        self._clock = self._clock.hearing(agreed, tick_us)
         self._reached = self._clock.reached_us
         return int(np.iinfo(np.int64).max) if flush else self._reached - self._rules.out_of_order_us
 

@@ -4,7 +4,6 @@ Pure but for the shelf of resting tracks: what comes in and the saved state deci
 that is repeated after a crash says the same again.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,21 +11,25 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from models.model import Model
 from patterns.recognition.expiry import Clock
 from patterns.recognition.families import Near
 from pipeline.stages.found import Places
 from pipeline.stream.bucket_alerts import Alerting, BucketAlerts
 from pipeline.stream.bucket_rules import BucketRules
 from pipeline.stream.configuration import Configuration
+from pipeline.stream.findings import ReadEvents
+from pipeline.stream.form import what_begins_anew
 from pipeline.stream.line import Finding, Line, LineState, Seen, track_array
-from pipeline.stream.line_spec import LineSpec, line_for
+from pipeline.stream.line_spec import LineSpec, line_for, stored_model
 from pipeline.stream.near import near_of
-from pipeline.stream.ordering import LATE, NEVER_SEEN, Ordered, due, in_order, without_late
+from pipeline.stream.ordering import LATE, NEVER_SEEN, Ordered, agreed_us, due, in_order, together, without_late
 from pipeline.stream.outcomes import Outcomes, chosen
+from pipeline.stream.recrossing import recrossed
 from pipeline.stream.rerun import Past, may_rerun, rerun
 from pipeline.stream.resting import CHUNKS, Adopting, KnownChunks, Shelf, fetch, forget, lay_down
 from pipeline.stream.saved import BucketClock, Saved, encode_states
-from pipeline.stream.telling import ReadEvents, Tally, finding_rows
+from pipeline.stream.telling import Tally, finding_rows
 from pipeline.stream.training import counted_rows
 from pipeline.stream.words import packed, words_of
 
@@ -44,23 +47,39 @@ class Bucket:
         self.shelf = KnownChunks(shelf, before.chunks)
         self._use(before.configuration)
         self.clock = before.clock
-        self.waiting = before.waiting
+        self.anew = what_begins_anew(before.form, self.line.form, self.load) if saved else []
+        """How the line is another than the one that saved the state, a sentence each."""
+        self.waiting = None if before.waiting is None else recrossed(before.waiting, before.crossed, spec)
         self.tracks = before.tracks
-        self.state = self.adopt(before.states, before.configuration) if before.states else self.line.fresh(0)
-        past = self.adopt(before.past, before.configuration) if before.past else self.line.fresh(0)
-        self.past = Past(before.past_tracks, past, before.recent)
+        self.state = self.adopt(before.states, before.form) if before.states else self.line.fresh(0)
+        self.past = self._past(before)
         self._again: NDArray[np.object_] = np.empty(0, dtype=object)
         """Tracks that this micro-batch has read again: what the clock has told of them may be different now."""
-        self.features = [dict.fromkeys(names) for names in before.features] or [{} for _ in spec.families]
+        layers = [part.layer for part in before.form.of("families")]
+        met = {layer: dict.fromkeys(names) for layer, names in zip(layers, before.features, strict=True)}
+        self.features = [met.get(family.layer, {}) for family in spec.families]
         self.sweep = before.sweep
         self.alerts = BucketAlerts(alerts, self.line, spec.emission, before.alerts)
         self.outcomes = Outcomes(spec.score_share, before.pending, before.notes.get("positive", []))
+        self.outcomes.go_on(before.form, self.line.form)
         self.tally = Tally()
+
+    def _past(self, before: Saved) -> Past:
+        """What late events are put into; events read by another line are not read again, as before a rest."""
+        if before.crossed != self.spec.crossed:
+            kept = (self.tracks, self.state) if self.rules.rerun_us else (self.tracks[:0], self.line.fresh(0))
+            return Past(*kept)
+        state = self.adopt(before.past, before.form) if before.past else self.line.fresh(0)
+        return Past(before.past_tracks, state, before.recent)
+
+    def load(self, pattern: str, version: str) -> Model | None:
+        """A model that served once, if it is still to be had."""
+        return stored_model(self.spec, pattern, version)
 
     def _use(self, configuration: Configuration) -> None:
         self.configuration = configuration
         self.line: Line = line_for(self.spec, configuration)
-        self.adopt = Adopting(configuration, self.line, lambda other: line_for(self.spec, other))
+        self.adopt = Adopting(self.line, self.load)
 
     def reconfigure(self, configuration: Configuration) -> None:
         """From now on `configuration` holds; tracks keep what they have gathered."""
@@ -68,12 +87,13 @@ class Bucket:
         try:
             self._use(configuration)
             if self.line is not before:
-                self.state = self.line.adopted(self.state, before)
-                self.past.state = self.line.adopted(self.past.state, before)
+                self.state = self.line.adopted(self.state, before.form, self.load)
+                self.past.state = self.line.adopted(self.past.state, before.form, self.load)
         except Exception:
             self._use(held)
             raise
         self.alerts.use(self.line)
+        self.outcomes.go_on(before.form, self.line.form)
 
     def advance(
         self, arrived: pd.DataFrame, tick_us: int, flush: bool = False, again: pd.DataFrame | None = None
@@ -82,11 +102,13 @@ class Bucket:
 
         `again` are events of the past as they should have been: late ones, and those that are different for them.
         """
-        clock = self.clock.hearing(int(arrived["time_us"].max()) if len(arrived) else None, tick_us)
+        rows = together(arrived, self.waiting)
+        agreed = agreed_us(rows, self.tracks, self.state.last_time) if len(arrived) else None
+        clock = self.clock.hearing(agreed, tick_us)
         reached = clock.reached_us
         watermark = reached if flush else reached - self.rules.out_of_order_us
         until = np.iinfo(np.int64).max if flush else watermark
-        rows, self.waiting = due(arrived, self.waiting, until)
+        rows, self.waiting = due(rows, until, self.rules.out_of_order_us)
         touched, told = self._read_again(again) if again is not None and len(again) else (_NOWHERE, [])
         if len(rows):
             ordered = in_order(rows)
@@ -204,7 +226,7 @@ class Bucket:
 
     def _seen(self, ordered: Ordered) -> Seen:
         rows = ordered.rows
-        words = words_of(rows, self.spec.conditions, self.line.conditions)
+        words = words_of(rows, self.spec.conditions, self.line.conditions, self.spec.types)
         families, near = [], []
         for n, family in enumerate(self.spec.families):
             count = max(1, -(-len(family.conditions) // 64))
@@ -268,6 +290,8 @@ class Bucket:
             self.clock,
             self.tracks,
             encode_states(self.line.joined([self.state])),
+            self.line.form,
+            self.spec.crossed,
             self.waiting,
             tuple(tuple(names) for names in self.features),
             tuple(sorted(self.shelf.numbers)),
@@ -290,5 +314,13 @@ def _as_read(ordered: Ordered, seen: Seen) -> ReadEvents:
 
 
 def _new(spec: LineSpec) -> Saved:
-    features: Sequence[tuple[str, ...]] = [() for _ in spec.families]
-    return Saved(Configuration(), BucketClock(), np.empty(0, dtype=object), b"", features=tuple(features))
+    form = line_for(spec, Configuration()).form
+    return Saved(
+        Configuration(),
+        BucketClock(),
+        np.empty(0, dtype=object),
+        b"",
+        form,
+        spec.crossed,
+        features=tuple(() for _ in spec.families),
+    )

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 _HEADER = struct.Struct("<IQ")
 _ALIGNMENT = 8
+_UNREADABLE = "It was written by another version of foresail: name a new folder in stream.checkpoint."
 
 
 class StateFormatError(Exception):
@@ -43,7 +44,7 @@ def decode(stored: bytes, template: Any) -> Any:
     arrays = _read(header, body)
     value = _filled(template, arrays)
     if next(arrays, None) is not None:
-        msg = "state: holds more arrays than this line has. The patterns of the line have changed."
+        msg = f"state: holds more arrays than its form says. {_UNREADABLE}"
         raise StateFormatError(msg)
     return value
 
@@ -72,7 +73,7 @@ def _filled(template: Any, arrays: Iterator[NDArray[Any]]) -> Any:
     if isinstance(template, np.ndarray):
         array = next(arrays, None)
         if array is None or array.dtype != template.dtype or array.shape[1:] != template.shape[1:]:
-            msg = "state: an array has another form than this line keeps. The patterns of the line have changed."
+            msg = f"state: an array is not as its form says. {_UNREADABLE}"
             raise StateFormatError(msg)
         return array
     values = [_filled(inner, arrays) for inner in _inner(template)]

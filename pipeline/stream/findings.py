@@ -5,6 +5,7 @@ One table, because a query has one output; Spark's Kafka writer sends each row t
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,32 +14,35 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from models.forecasts import Forecasts
-from models.model import Model
-from pipeline.stages.found import FOUND, FOUND_DDL
+from pipeline.stages.forecast_worker import TOLD, Sayings, said_columns
+from pipeline.stages.found import FOUND, FOUND_DDL, Places
 
+_DDL = {
+    pa.string(): "string",
+    pa.int32(): "int",
+    pa.float32(): "float",
+    pa.float64(): "double",
+    pa.bool_(): "boolean",
+}
 MATCH, FORECAST, ALERT, LATE, REJECTED = "match", "forecast", "alert", "late", "rejected"
 ACK, COUNTS, OUTCOMES, STATS = "ack", "counts", "outcomes", "stats"
 OUTPUT_KINDS = (MATCH, FORECAST, ALERT, LATE, REJECTED)
 """What leaves the line; the other kinds are for the driver."""
 
-FORECAST_FIELDS = [
-    ("model_version", pa.string()),
-    ("forecast_kind", pa.string()),
-    ("state", pa.int32()),
-    ("probability", pa.float64()),
-    ("positive", pa.bool_()),
-    ("earliest", pa.int32()),
-    ("latest", pa.int32()),
-    ("most_likely", pa.int32()),
-]
+FORECAST_KIND = "forecast_kind"
+"""What is `kind` in a forecast: here that is what tells rows apart."""
+FORECAST_FIELDS = [field for field in TOLD.remove(TOLD.get_field_index("kind")) if field.name not in FOUND.names]
+"""What a forecast says beside what a match does too."""
 FINDING_DDL = (
-    f"kind string, {FOUND_DDL}, model_version string, forecast_kind string, state int, probability double, "
-    "positive boolean, earliest int, latest int, most_likely int, arrived_us long, payload string, content binary"
+    f"kind string, {FOUND_DDL}, {FORECAST_KIND} string, "
+    + ", ".join(f"{field.name} {_DDL[field.type]}" for field in FORECAST_FIELDS)
+    + ", arrived_us long, payload string, content binary"
 )
 _SCHEMA = pa.schema(
     [
         ("kind", pa.string()),
         *FOUND,
+        (FORECAST_KIND, pa.string()),
         *FORECAST_FIELDS,
         ("arrived_us", pa.int64()),
         ("payload", pa.string()),
@@ -52,6 +56,16 @@ _NULLABLE = {
 }
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadEvents:
+    """The events in which something was found: track, time and arrival of each, and where it was."""
+
+    tracks: pa.Array
+    times: NDArray[np.int64]
+    arrived: NDArray[np.int64]
+    places: Places | None = None
+
+
 def frame(tables: Sequence[pa.Table]) -> pd.DataFrame:
     """All rows as the data frame that Spark asks for; whole numbers keep their nulls."""
     whole = pa.concat_tables([completed(table) for table in tables]) if tables else _SCHEMA.empty_table()
@@ -63,7 +77,7 @@ def _series(column: pa.ChunkedArray) -> "pd.Series[Any]":
     if column.type in _NULLABLE:
         numbers: pd.Series[Any] = column.to_pandas(types_mapper=_NULLABLE.get)
         return numbers
-    kind = object if column.type != pa.float64() else None
+    kind = None if pa.types.is_floating(column.type) else object
     return pd.Series(column.to_numpy(), dtype=kind)
 
 
@@ -74,43 +88,20 @@ def match_rows(found: pa.RecordBatch, arrived_us: NDArray[np.int64]) -> pa.Table
 
 
 def forecast_rows(
-    forecasts: Forecasts,
-    models: Sequence[Model],
-    track: pa.Array,
-    features: Sequence[str],
-    time_us: NDArray[np.int64],
-    arrived_us: NDArray[np.int64],
+    forecasts: Forecasts, sayings: Sayings, thresholds: Sequence[float], features: Sequence[str], read: ReadEvents
 ) -> pa.Table:
-    """Forecasts as rows; `track`, `time_us` and `arrived_us` are those of the events of the batch."""
-
-    def per_model(values: list[Any], kind: pa.DataType) -> pa.Array:
-        return pa.array(values, kind).take(pa.array(forecasts.model))
-
-    def some(values: NDArray[np.int32]) -> pa.Array:
-        return pa.array(values, mask=values == 0)
-
+    """Forecasts as rows; `thresholds` are those of the models."""
+    said = said_columns(forecasts, sayings, features, read.places)
     columns = {
-        "pattern": per_model([m.pattern for m in models], pa.string()),
-        "pattern_version": per_model([m.header.identity.version for m in models], pa.int32()),
-        "instance": pa.array(list(features), pa.string()).take(pa.array(forecasts.feature, mask=forecasts.feature < 0)),
-        "track": track.take(pa.array(forecasts.event)),
-        "time_us": pa.array(time_us[forecasts.event]),
-        "index": pa.array(forecasts.index),
-        "model_version": per_model([m.version for m in models], pa.string()),
-        "forecast_kind": per_model([m.settings.kind for m in models], pa.string()),
-        "state": pa.array(forecasts.state),
-        "probability": pa.array(forecasts.probability),
-        "positive": pa.array(forecasts.positive.astype(np.bool_)),
-        "earliest": some(forecasts.earliest),
-        "latest": some(forecasts.latest),
-        "most_likely": some(forecasts.most_likely),
-        "arrived_us": pa.array(arrived_us[forecasts.event]),
-        # for alerts alone: these do not leave the bucket
-        "chain": pa.array(forecasts.chain),
-        "threshold": per_model([m.settings.threshold for m in models], pa.float64()),
-        "earliest_s": pa.array(forecasts.earliest_s),
-        "latest_s": pa.array(forecasts.latest_s),
+        **said,
+        FORECAST_KIND: said["kind"],
+        "track": read.tracks.take(pa.array(forecasts.event)),
+        "time_us": pa.array(read.times[forecasts.event]),
+        "arrived_us": pa.array(read.arrived[forecasts.event]),
+        # for alerts alone: it does not leave the bucket
+        "threshold": pa.array(np.asarray(thresholds, dtype=np.float64)[forecasts.model]),
     }
+    del columns["kind"]
     return _of_kind(pa.table(columns), FORECAST)
 
 

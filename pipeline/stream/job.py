@@ -19,6 +19,7 @@ from pipeline.settings import Settings
 from pipeline.stages.policy import Policy
 from pipeline.stream.closing import Door
 from pipeline.stream.configuration import Configuration
+from pipeline.stream.lag import LagWatch
 from pipeline.stream.line_metrics import Metrics, serve
 from pipeline.stream.line_spec import LineSpec, line_for
 from pipeline.stream.live_table import live_table
@@ -45,9 +46,12 @@ class Stream:
         self._spark, self._settings, self._progress = spark, settings, progress
         self.metrics = Metrics()
         self._replies = Replies(settings)
+        self._lag = _lag_of(settings)
         self.query: StreamingQuery | None = None
         self._door = Door()
         self._stopping = threading.Event()
+        self._anew: list[str] = []
+        """How this line is another than the one that wrote the checkpoint, a sentence each."""
         # which Python workers Spark starts depends on it, and the stateful step does not know it: one kind for all
         spark.conf.set("spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled", "false")
         with progress.step("compiling the line"):
@@ -65,9 +69,12 @@ class Stream:
     def run(self, once: bool) -> dict[str, Any]:
         """Run until stopped, or with `once` until all that is there has been read; the summary."""
         began = time.monotonic()
-        server = serve(self.metrics, port) if (port := self._settings.stream.metrics_port) is not None else None
+        stream = self._settings.stream
+        server = None if stream.metrics_port is None else serve(self.metrics, stream.metrics_port, stream.metrics_host)
         if server:
-            self._progress.say(f"metrics: http://127.0.0.1:{server.server_address[1]}/metrics")
+            self._progress.say(f"metrics: http://{stream.metrics_host}:{server.server_address[1]}/metrics")
+        if self._lag:
+            self._lag.start(self.metrics.hear_lag)
         try:
             while True:
                 self.query = self._start(once)
@@ -79,6 +86,8 @@ class Stream:
         finally:
             self._online.close()
             self._replies.close()
+            if self._lag:
+                self._lag.close()
             if server:
                 server.shutdown()
         return self._summary(time.monotonic() - began)
@@ -103,7 +112,16 @@ class Stream:
         self.metrics.hear_replies(told.replies)
         self._replies.send(told.replies)
         self._online.hear(told)
+        self._say_what_begins_anew(told)
         logger.info("batch=%d events=%d", told.batch, sum(some["events"] for some in told.stats))
+
+    def _say_what_begins_anew(self, told: Told) -> None:
+        """Once for all buckets: each compares its own state with the line."""
+        for sentence in (sentence for some in told.stats for sentence in some["anew"]):
+            if sentence not in self._anew:
+                self._anew.append(sentence)
+                self._progress.say(f"since the checkpoint: {sentence}")
+                logger.info("since the checkpoint: %s", sentence)
 
     def _may_go_on(self, fault: StreamingQueryException) -> bool:
         """Whether the fault was the broker's; if so, return when it answers again."""
@@ -126,12 +144,17 @@ class Stream:
             while query.isActive and not self._stopping.is_set():
                 self._stopping.wait(REFRESH_S)
                 if query.lastProgress is not None:
-                    self.metrics.hear_progress(json.loads(query.lastProgress.json))
+                    self._hear_progress(json.loads(query.lastProgress.json))
                 show(time.monotonic() - began)
         if query.isActive:
             self._door.close(query, self._spark)
             return None
         return query.exception()
+
+    def _hear_progress(self, progress: dict[str, Any]) -> None:
+        self.metrics.hear_progress(progress)
+        if self._lag:
+            self._lag.finished(progress)
 
     def _display(self) -> Any:
         from contextlib import contextmanager  # noqa: PLC0415
@@ -168,8 +191,17 @@ class Stream:
             "late": totals["late_total", ""],
             "rejected": totals["rejected_total", ""],
             "batches": int(self.metrics.gauges.get(("batch", ""), -1)) + 1,
+            "begun_anew": self._anew,
             "seconds": round(seconds, 3),
         }
+
+
+def _lag_of(settings: Settings) -> LagWatch | None:
+    stream, servers = settings.stream, settings.kafka.bootstrap_servers
+    if stream.source != "kafka" or servers is None:
+        return None
+    earliest = stream.starting_offsets == "earliest"
+    return LagWatch(servers, stream.topics.positions, stream.checkpoint / QUERY, earliest)
 
 
 def _sentence(fault: StreamingQueryException) -> str:

@@ -1,16 +1,25 @@
 """How far a reader is behind a topic: from what its group committed, or from the checkpoint of a live line.
 
-A Spark query commits no group offsets: what it has read is only known from its checkpoint.
+A Spark query commits no group offsets: what it has read is only known from its checkpoint. What it says of its lag is
+how far it was behind when its last micro-batch was planned, which is nothing where that took all there was; so a line
+that runs asks the broker itself.
 """
 
 import json
-from collections.abc import Mapping
+import logging
+import threading
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pipeline.errors import BrokerError, InputError
+
+logger = logging.getLogger(__name__)
+
+ASK_EVERY_S = 1.0
+PATIENCE_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +35,52 @@ def lag_of(servers: str, topic: str, reader: Reader, start: Mapping[int, int]) -
     ends = end_offsets(servers, topic)
     done = _committed(servers, topic, reader.group) if reader.group else read_progress(reader.checkpoint, topic)
     return sum(max(0, end - done.get(partition, start.get(partition, 0))) for partition, end in ends.items())
+
+
+class LagWatch:
+    """Tells every second how many records of a topic a running query has not finished reading."""
+
+    def __init__(self, servers: str, topic: str, checkpoint: Path, from_earliest: bool) -> None:
+        self._servers, self._topic, self._from_earliest = servers, topic, from_earliest
+        self._done = read_progress(checkpoint, topic)
+        self._closing = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self, heard: Callable[[int], None]) -> None:
+        """Ask in the background until `close`; `heard` receives each answer."""
+        self._thread = threading.Thread(target=self._watch, args=(heard,), name="lag", daemon=True)
+        self._thread.start()
+
+    def finished(self, progress: Mapping[str, Any]) -> None:
+        """Take over from what Spark says of a micro-batch up to where it has read."""
+        ends = [source.get("endOffset") for source in progress.get("sources", [])]
+        mine = [end[self._topic] for end in ends if isinstance(end, dict) and self._topic in end]
+        if mine:
+            self._done = {int(partition): int(offset) for partition, offset in mine[0].items()}
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._closing.set()
+        if self._thread is not None:
+            self._thread.join(timeout=PATIENCE_S)
+
+    def _watch(self, heard: Callable[[int], None]) -> None:
+        from kafka.errors import KafkaError  # noqa: PLC0415 - commands without Kafka do not load it
+
+        while not self._closing.wait(ASK_EVERY_S):
+            try:
+                with closing(_consumer(self._servers)) as consumer:
+                    self._ask(consumer, heard)
+            except (KafkaError, BrokerError) as error:
+                logger.info("lag: %s", error)  # who reads from a broker that is gone says so too
+
+    def _ask(self, consumer: Any, heard: Callable[[int], None]) -> None:
+        partitions = _partitions(consumer, self._servers, self._topic)
+        begun = consumer.beginning_offsets(partitions) if self._from_earliest else consumer.end_offsets(partitions)
+        while not self._closing.is_set():
+            ends, done = consumer.end_offsets(partitions), self._done
+            heard(sum(max(0, end - done.get(at.partition, begun[at])) for at, end in ends.items()))
+            self._closing.wait(ASK_EVERY_S)
 
 
 def end_offsets(servers: str, topic: str) -> dict[int, int]:

@@ -5,6 +5,7 @@ Built once per worker and configuration; holds no state of its own.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,8 @@ from patterns.recognition.rows import TIMED_OUT
 from patterns.recognition.tables import NEVER
 from patterns.recognition.track_state import NO_RUN, TrackStates
 from patterns.spec import Output
+from pipeline.stages.forecast_worker import Sayings
+from pipeline.stream.form import Kind, LeftModels, LineForm, LoadModel, ModelForm, PartForm, blank, counted
 from pipeline.stream.joining import joined
 from pipeline.stream.ordering import NEVER_SEEN
 
@@ -44,6 +47,7 @@ class Group:
 
     recogniser: FamilyRecogniser
     forecaster: FamilyForecaster | None = None
+    layer: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,6 +88,7 @@ class Line:
         self.recogniser = Recogniser(plain, conditions) if plain else None
         self.groups = tuple(groups)
         self.forecaster = forecaster
+        self._sayings: dict[int | None, Sayings] = {}
         self._parts = [
             part
             for part in (
@@ -110,6 +115,30 @@ class Line:
         """All models that forecast, plain ones first."""
         parts = (self.forecaster, *(group.forecaster for group in self.groups))
         return tuple(model for part in parts if part is not None for model in part.models)
+
+    def sayings(self, group: int | None) -> Sayings:
+        """All that the models of plain patterns can say, or those of a family group."""
+        forecaster = self.forecaster if group is None else self.groups[group].forecaster
+        assert forecaster is not None, "only models say something"
+        if group not in self._sayings:
+            self._sayings[group] = Sayings.of(forecaster)
+        return self._sayings[group]
+
+    @cached_property
+    def form(self) -> LineForm:
+        """What the states of this line belong to."""
+        return LineForm(tuple(self._form_of(part) for part in self._parts))
+
+    def _form_of(self, part: Any) -> PartForm:
+        group = self._group_of(part)
+        layer = None if group is None else self.groups[group].layer
+        kind: Kind
+        if isinstance(part, Recogniser | FamilyRecogniser):
+            kind = "patterns" if group is None else "families"
+            return PartForm(kind, layer, part.form)
+        kind = "models" if group is None else "family_models"
+        models = tuple(ModelForm(m.pattern, m.version, m.header.max_order) for m in part.models)
+        return PartForm(kind, layer, models=models)
 
     def fresh(self, tracks: int) -> LineState:
         """The state of tracks of which nothing has been read."""
@@ -164,31 +193,21 @@ class Line:
         last = seen.times[seen.first_of[1:] - 1] if len(seen.times) else state.last_time
         return found, LineState(last, tuple(after))
 
-    def adopted(self, state: LineState, before: "Line") -> LineState:
-        """The state of tracks that `before` has read, as this line goes on with it."""
-        tracks = len(state.last_time)
-        old = dict(zip(map(id, before._parts), state.parts, strict=True))
+    def adopted(self, state: LineState, before: LineForm, load: LoadModel) -> LineState:
+        """The state of tracks that a line of the form `before` has read, as this line goes on with it."""
+        tracks = counted(before, state.parts)
+        old = {(form.kind, form.layer): (form, some) for form, some in zip(before.parts, state.parts, strict=True)}
         parts: list[Any] = []
-        for part in self._parts:
-            twin = before.twin_of(part, self)
-            if twin is None:
-                parts.append(part.fresh(tracks))
-            elif isinstance(part, Recogniser):
-                parts.append(adopted(old[id(twin)], twin, part))
+        for part, form in zip(self._parts, self.form.parts, strict=True):
+            nothing = PartForm(form.kind, form.layer)
+            twin, some = old.get((form.kind, form.layer)) or (nothing, blank(nothing, tracks))
+            if isinstance(part, Recogniser):
+                parts.append(adopted(some, twin.recognised, part))
             elif isinstance(part, FamilyRecogniser):
-                parts.append(adopted_family(old[id(twin)], twin, part))
+                parts.append(adopted_family(some, twin.recognised, part))
             else:
-                parts.append(part.adopted(old[id(twin)], twin))
+                parts.append(part.adopted(some, LeftModels(twin, load)))
         return LineState(state.last_time, tuple(parts))
-
-    def twin_of(self, part: Any, other: "Line") -> Any:
-        """The part of this line that stands where `part` does in `other`, or None."""
-        group = other._group_of(part)
-        if group is None:
-            return self.recogniser if isinstance(part, Recogniser) else self.forecaster
-        if group >= len(self.groups):
-            return None
-        return self.groups[group].recogniser if isinstance(part, FamilyRecogniser) else self.groups[group].forecaster
 
     def overdue(self, state: LineState, clock: Clock, touched: NDArray[np.bool_]) -> list[Finding]:
         """The episodes that a clock closes; the column `event` of the matches is the track's row in `state`."""

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from pipeline.errors import InputError
+
 HELP = {
     "events_total": "Events read by the line; pairs are not counted.",
     "pairs_total": "Pairs of tracks, one for each common time at which they were near each other.",
@@ -27,7 +29,7 @@ HELP = {
     "batch_seconds": "How long the last micro-batch took.",
     "input_rows_per_second": "Rows that came in, by Spark's measure.",
     "processed_rows_per_second": "Rows that were worked off, by Spark's measure.",
-    "lag_messages": "Messages in the topic that have not been read.",
+    "lag_messages": "Messages in the topic that wait or are being read.",
     "state_bytes": "Memory of the state store.",
     "state_rows": "Rows of the state store.",
     "score": "Rolling scores of forecasts, by pattern and measure.",
@@ -69,18 +71,18 @@ class Metrics:
     def hear_progress(self, progress: dict[str, Any]) -> None:
         """Take over what Spark says of its last micro-batch."""
         operators = progress.get("stateOperators", [])
-        behind = [
-            float(source.get("metrics", {}).get("avgOffsetsBehindLatest", 0.0)) * _partitions(source)
-            for source in progress.get("sources", [])
-        ]
         with self._lock:
             self.gauges["batch_seconds", ""] = progress["durationMs"].get("triggerExecution", 0) / 1000
             self.gauges["input_rows_per_second", ""] = float(progress.get("inputRowsPerSecond") or 0) / self.branches
             worked_off = float(progress.get("processedRowsPerSecond") or 0) / self.branches
             self.gauges["processed_rows_per_second", ""] = worked_off
-            self.gauges["lag_messages", ""] = sum(behind)
             self.gauges["state_bytes", ""] = sum(op["memoryUsedBytes"] for op in operators)
             self.gauges["state_rows", ""] = sum(op["numRowsTotal"] for op in operators)
+
+    def hear_lag(self, messages: int) -> None:
+        """Take over how many messages the line has not finished reading."""
+        with self._lock:
+            self.gauges["lag_messages", ""] = messages
 
     def hear_score(self, pattern: str, scores: dict[str, float]) -> None:
         """Take over the rolling scores of a pattern."""
@@ -102,16 +104,8 @@ class Metrics:
         return "".join(lines)
 
 
-def _partitions(source: dict[str, Any]) -> int:
-    """How many partitions a Kafka source has; its lag is an average over them."""
-    offsets = source.get("endOffset")
-    if not isinstance(offsets, dict):
-        return 1
-    return sum(len(partitions) for partitions in offsets.values() if isinstance(partitions, dict)) or 1
-
-
-def serve(metrics: Metrics, port: int) -> ThreadingHTTPServer:
-    """Answer GET /metrics on `port` (0 chooses one) in the background; `shutdown` ends it."""
+def serve(metrics: Metrics, port: int, host: str = "127.0.0.1") -> ThreadingHTTPServer:
+    """Answer GET /metrics on `port` (0 chooses one) of `host` in the background; `shutdown` ends it."""
 
     class Answer(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -125,6 +119,13 @@ def serve(metrics: Metrics, port: int) -> ThreadingHTTPServer:
         def log_message(self, *args: Any) -> None:
             """Stay quiet: a scrape every few seconds is no news."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", port), Answer)
+    try:
+        server = ThreadingHTTPServer((host, port), Answer)
+    except OSError as error:
+        msg = (
+            f"stream.metrics_port: cannot listen on {host}:{port} ({error.strerror}). "
+            "Name a free port, and as stream.metrics_host an address of this machine."
+        )
+        raise InputError(msg) from None
     threading.Thread(target=server.serve_forever, name="metrics", daemon=True).start()
     return server

@@ -33,6 +33,8 @@ from pipeline.stream.line import Group, Line
 Reads: TypeAlias = Literal["positions", "pairs"]
 """What the events of a pattern are, as its catalog entry says."""
 MOST_LINES = 16
+PLAIN = ""
+"""Stands where others have the name of a layer."""
 CATALOGS = "catalogs"
 MAKE_PAIRS = "Set stream.pairs_within_m to how many metres apart two tracks of a pair may be"
 
@@ -47,6 +49,7 @@ class FamilySpec:
 
     patterns: tuple[CompiledPattern, ...]
     conditions: tuple[Condition, ...]
+    layer: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,12 @@ class LineSpec:
     def patterns(self) -> tuple[CompiledPattern, ...]:
         """All patterns, plain ones first."""
         return (*self.plain, *(pattern for family in self.families for pattern in family.patterns))
+
+    @property
+    def crossed(self) -> dict[str, list[str]]:
+        """The conditions whose words events carry, as texts; those of family groups by their layer."""
+        groups = {family.layer: family.conditions for family in self.families}
+        return {name: [text_of(c) for c in some] for name, some in {PLAIN: self.conditions, **groups}.items()}
 
 
 _specs: dict[str, LineSpec] = {}
@@ -120,7 +129,7 @@ def _group(family: FamilySpec, models: Mapping[str, Model], emission: Emission) 
     mine = [models[p.name] for p in family.patterns if p.name in models]
     _require_known(family.conditions, [c for model in mine for c in model.conditions])
     forecaster = FamilyForecaster(mine, family.conditions, emission) if mine else None
-    return Group(FamilyRecogniser(family.patterns, family.conditions), forecaster)
+    return Group(FamilyRecogniser(family.patterns, family.conditions), forecaster, family.layer)
 
 
 def _require_known(known: Iterable[Condition], needed: Iterable[Condition]) -> None:
@@ -178,6 +187,14 @@ def model_for(spec: LineSpec, configuration: Configuration, pattern: str) -> Mod
     model = _model(spec.models, pattern, turned.model_version or spec.forecast[pattern])
     knobs = {name: getattr(turned, name) for name in ("threshold", "horizon", "within", "kind")}
     return model.with_settings(**knobs) if any(value is not None for value in knobs.values()) else model
+
+
+def stored_model(spec: LineSpec, pattern: str, version: str) -> Model | None:
+    """A model that served once; None where it is not in the store any more."""
+    try:
+        return None if spec.models is None else _model(spec.models, pattern, version)
+    except (ModelError, OSError):
+        return None
 
 
 @lru_cache(maxsize=64)

@@ -17,6 +17,7 @@ def live_table(metrics: Metrics, running_s: float) -> "Table":
     def gauge(name: str) -> float:
         return gauges.get((name, ""), 0.0)
 
+    lag = gauges.get(("lag_messages", ""))
     table = Table(title=f"foresail stream, running for {_clock(running_s)}", title_justify="left", min_width=72)
     for name in ("", "now", "", "in all"):
         table.add_column(name, justify="left" if not name else "right")
@@ -24,9 +25,7 @@ def live_table(metrics: Metrics, running_s: float) -> "Table":
         "events/s", f"{gauge('processed_rows_per_second'):,.0f}", "events", f"{totals.get(('events_total', ''), 0):,}"
     )
     table.add_row("batch, s", f"{gauge('batch_seconds'):.2f}", "batches", f"{gauge('batch') + 1:,.0f}")
-    table.add_row(
-        "lag, messages", f"{gauge('lag_messages'):,.0f}", "alerts", f"{totals.get(('alerts_total', ''), 0):,}"
-    )
+    table.add_row("lag, messages", _or_unknown(lag), "alerts", f"{totals.get(('alerts_total', ''), 0):,}")
     table.add_row("tracks at hand", f"{gauge('tracks'):,.0f}", "late", f"{totals.get(('late_total', ''), 0):,}")
     table.add_row("runs", f"{gauge('runs'):,.0f}", "read again", f"{totals.get(('rerun_total', ''), 0):,}")
     table.add_row(
@@ -46,6 +45,10 @@ def live_table(metrics: Metrics, running_s: float) -> "Table":
             f"{totals.get(('matches_total', label), 0):,} matches",
         )
     return table
+
+
+def _or_unknown(figure: float | None) -> str:
+    return "?" if figure is None else f"{figure:,.0f}"
 
 
 def _patterns(totals: dict[tuple[str, str], int]) -> set[str]:

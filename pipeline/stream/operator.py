@@ -112,7 +112,7 @@ def step(
     bucket.tally.late, bucket.tally.repeated = late, len(passed[1][1]) - late
     told += bucket.advance(events_of(arrived), last_tick_us(arrived), flush, arrived[kind == AGAIN])
     tally = bucket.tally.of_pairs() if line.spec.reads == "pairs" else bucket.tally
-    stats = {"bucket": number, **asdict(tally), "outcomes": bucket.outcomes.tally}
+    stats = {"bucket": number, **asdict(tally), "outcomes": bucket.outcomes.tally, "anew": bucket.anew}
     told.append(findings.told_rows(findings.STATS, [stats]))
     return bucket, told
 

@@ -1,7 +1,8 @@
 """Events put in order before they are read: kept until the watermark passes them, then released by track and time.
 
 An event is late when its track has already been read beyond its time: only then can nothing put it in order any more.
-So a vessel with a wrong clock spoils its own order at most, never that of others.
+It waits until its own track, or the clock of the bucket, is far enough ahead of it; and that clock is moved by several
+tracks, never by one alone. So a vessel with a wrong clock spoils its own order at most, never that of others.
 """
 
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 
 LATE, SAME_TIME = "late", "same_time"
 NEVER_SEEN = np.iinfo(np.int64).min
+LEAST_AGREEING, SHARE_AHEAD = 2, 0.05
+"""How many tracks must have come as far as the clock of their bucket says; what share of those at hand may be ahead."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,10 +27,35 @@ class Ordered:
     """The first row of each track, and the end."""
 
 
-def due(arrived: pd.DataFrame, waiting: pd.DataFrame | None, until_us: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The rows up to the watermark, and those that go on waiting."""
-    rows = arrived if waiting is None or not len(waiting) else pd.concat([waiting, arrived], ignore_index=True)
-    now = rows["time_us"].to_numpy() <= until_us
+def together(arrived: pd.DataFrame, waiting: pd.DataFrame | None) -> pd.DataFrame:
+    """The rows that waited, then those that have arrived."""
+    return arrived if waiting is None or not len(waiting) else pd.concat([waiting, arrived], ignore_index=True)
+
+
+def agreed_us(rows: pd.DataFrame, tracks: NDArray[np.object_], last_time: NDArray[np.int64]) -> int | None:
+    """The time that several tracks have reached, by `rows` or by what was read of those at hand; None without any.
+
+    One track alone may have a clock that is ahead. It is believed only where there is no other track.
+    """
+    heard = rows.groupby("track", sort=False)["time_us"].max()
+    place = pd.Index(tracks, dtype=object).get_indexer(heard.index)
+    newest, known = last_time.copy(), place >= 0
+    times = heard.to_numpy(dtype=np.int64)
+    newest[place[known]] = np.maximum(newest[place[known]], times[known])
+    newest = np.concatenate([newest, times[~known]])
+    if not len(newest):
+        return None
+    agreeing = min(len(newest), max(LEAST_AGREEING, int(SHARE_AHEAD * len(newest)) + 1))
+    return int(np.partition(newest, -agreeing)[-agreeing])
+
+
+def due(rows: pd.DataFrame, until_us: int, out_of_order_us: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The rows that wait no more, up to the watermark or far behind the newest of their own track; and the others."""
+    time = rows["time_us"].to_numpy()
+    now = time <= until_us
+    if not now.all():
+        own = rows.groupby("track", sort=False)["time_us"].transform("max").to_numpy()
+        now |= time <= own - out_of_order_us
     return (rows, rows.iloc[:0]) if now.all() else (rows[now], rows[~now])
 
 

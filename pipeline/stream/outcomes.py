@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 from models.forecasts import Forecasts
 from models.model import Emission, Model
 from patterns.recognition.rows import DETECTED, OPENED, UPDATED
+from pipeline.stream.form import LineForm
 from pipeline.stream.line import Finding
 from pipeline.stream.ordering import Ordered
 
 _FAR = 1 << 40
 """More events than a track ever has: keeps the keys of tracks apart."""
+_BETWEEN = "\x1f"
 COLUMNS = ("track", "pattern", "index", "until", "probability", "positive")
 
 
@@ -31,6 +33,21 @@ class Outcomes:
         self.tally: dict[str, dict[str, float]] = {}
         self.positive = dict.fromkeys(positive, True)
         """Tracks whose last forecast was positive, by model and feature."""
+
+    def go_on(self, before: LineForm, after: LineForm) -> None:
+        """Take over from a line of another form: forecasts of patterns that are forecast no more have no outcome."""
+        if before == after:
+            return
+        forecast = {model.pattern for part in after.parts for model in part.models}
+        self._pending = self._pending[self._pending["pattern"].isin(forecast)].reset_index(drop=True)
+        was = _places(before)
+        now = {forecast: place for place, forecast in _places(after).items()}
+        held = [name.split(_BETWEEN) for name in self.positive]
+        self.positive = {
+            _BETWEEN.join((now[forecast][0], track, now[forecast][1], feature)): True
+            for group, track, model, feature in held
+            if (forecast := was.get((group, model))) in now
+        }
 
     def saved(self) -> pd.DataFrame | None:
         """What is still open."""
@@ -90,6 +107,16 @@ class Outcomes:
             held[name] += value
 
 
+def _places(form: LineForm) -> dict[tuple[str, str], tuple[str | None, str]]:
+    """By the group and number of each model, as `positive` names them, its layer and pattern."""
+    layers = [part.layer for part in form.of("families")]
+    return {
+        (str(None if part.layer is None else layers.index(part.layer)), str(number)): (part.layer, model.pattern)
+        for part in form.parts
+        for number, model in enumerate(part.models)
+    }
+
+
 def _matches(
     found: Finding | None, ordered: Ordered, followed: NDArray[np.bool_], slots: NDArray[np.int64]
 ) -> pd.DataFrame:
@@ -125,7 +152,8 @@ def chosen(
     first = np.r_[True, (kinds[1:] != kinds[:-1]).any(axis=1)]
     last = np.r_[first[1:], True]
     previous = np.r_[False, positive[order][:-1]]
-    names = [f"{group}\x1f{ordered.tracks[slot]}\x1f{model}\x1f{feature}" for slot, model, feature in kinds[first]]
+    parts = [(group, ordered.tracks[slot], model, feature) for slot, model, feature in kinds[first]]
+    names = [_BETWEEN.join(map(str, some)) for some in parts]
     previous[first] = [before.get(name, False) for name in names]
     for name, held in zip(names, positive[order][last], strict=True):
         if held:

@@ -18,6 +18,7 @@ from patterns.conditions.syntax import Condition
 from patterns.conditions.text import text_of
 from patterns.conditions.typing import AttributeType
 from patterns.errors import UnknownAttributeError
+from patterns.recognition.forms import form_of
 from patterns.recognition.tables import shared_conditions
 from patterns.spec import without_features
 from pipeline.errors import InputError
@@ -130,12 +131,20 @@ def _beside(line: CompiledLine, other: Reads) -> CompiledLine:
 def _models(stream: StreamSettings, patterns: Sequence[CompiledPattern]) -> dict[str, Model]:
     if stream.models is None:
         return {}
+    if not stream.models.is_dir():
+        msg = (
+            f"stream.models: there is no folder {stream.models}. Name the store of `foresail train`, "
+            "or leave the key out to forecast nothing."
+        )
+        raise InputError(msg)
     store = ModelStore(stream.models)
     there = {pattern.name for pattern in patterns} & set(store.patterns())
     missing = sorted(set(stream.forecast) - there)
     if missing:
         msg = f"stream.forecast: {missing[0]} has no model in {stream.models}, or is no pattern of this line."
         raise InputError(msg)
+    if not there:
+        LOGGER.warning("%s: has no model of a pattern of this line, so nothing is forecast", stream.models)
     wanted = stream.forecast or sorted(there)
     for name in wanted:
         if store.has_groups(name):
@@ -152,11 +161,13 @@ def _spec(
 ) -> LineSpec:
     conditions = _shared(plain, models)
     specs = tuple(
-        FamilySpec(patterns := tuple(family.pattern for family in some), _shared(patterns, models)) for some in families
+        FamilySpec(patterns := tuple(family.pattern for family in some), _shared(patterns, models), some[0].layer)
+        for some in families
     )
     forecast = {name: model.version for name, model in models.items()}
-    names = [[p.name, p.version, [text_of(c) for c in p.conditions]] for p in plain]
-    digest = hashlib.sha256(json.dumps([reads, names, sorted(forecast.items()), stream.emission]).encode())
+    forms = [form_of(p).digest for p in (*plain, *(p for family in specs for p in family.patterns))]
+    said = [reads, forms, [text_of(c) for c in conditions], sorted(forecast.items()), stream.emission]
+    digest = hashlib.sha256(json.dumps([*said, str(stream.models), stream.online.model_dump()]).encode())
     share = stream.online.score_share if stream.online.score and forecast else 0
     return LineSpec(
         digest.hexdigest()[:16],

@@ -116,7 +116,8 @@ def rerun(line: Line, past: Past, rows: pd.DataFrame, read: Read) -> Rerun:
 def difference(old: list[pa.Table], found: list[pa.Table]) -> tuple[list[pa.Table], list[pa.Table]]:
     """What has to be told so that `found` holds in place of `old`, and the part of it that is about other matches.
 
-    A match of which some row no longer holds is `retracted` first, then told as a whole if there still is one.
+    A match of which some row no longer holds is `retracted` first, as it was at the first such row, then told as a
+    whole if there still is one. What was told first is retracted first.
     """
     was = [row for table in old for row in table.to_pylist()]
     now = [row for table in found for row in table.to_pylist()]
@@ -124,7 +125,10 @@ def difference(old: list[pa.Table], found: list[pa.Table]) -> tuple[list[pa.Tabl
         set, ((_content(r) for r in was), (_identity(r) for r in was), (_identity(r) for r in now))
     )
     moments = {_moment(row) for row in now}
-    gone = {_identity(row): row for row in reversed(was) if _moment(row) not in moments}
+    gone: dict[tuple[object, ...], dict[str, object]] = {}
+    for row in was:
+        if _moment(row) not in moments:
+            gone.setdefault(_identity(row), row)
     told, new = [], []
     for table in found:
         rows = table.to_pylist()

@@ -5,13 +5,13 @@ moved to one of many chunks by its name, and fetched from there when it is heard
 """
 
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.stream.configuration import Configuration
+from pipeline.stream.form import LineForm, LoadModel
 from pipeline.stream.line import Line, LineState
 from pipeline.stream.saved import Chunk, decode_states, encode_states
 
@@ -29,19 +29,16 @@ class Shelf(Protocol):
 
 
 class Adopting:
-    """Decodes states of the present configuration, and adopts those of an earlier one."""
+    """Decodes states of the present line, and adopts those of an earlier one."""
 
-    def __init__(self, configuration: Configuration, line: Line, build: Callable[[Configuration], Line]) -> None:
-        self.configuration = configuration
-        self._line = line
-        self._build = build
+    def __init__(self, line: Line, load: LoadModel) -> None:
+        self.form = line.form
+        self._line, self._load = line, load
 
-    def __call__(self, states: bytes, configuration: Configuration) -> LineState:
-        """The states of tracks that were read under `configuration`, as the present line keeps them."""
-        if configuration.line_key() == self.configuration.line_key():
-            return decode_states(states, self._line.fresh(0))
-        before = self._build(configuration)
-        return self._line.adopted(decode_states(states, before.fresh(0)), before)
+    def __call__(self, states: bytes, form: LineForm) -> LineState:
+        """The states of tracks that a line of that form has read, as the present line keeps them."""
+        state = decode_states(states, form)
+        return state if form == self.form else self._line.adopted(state, form, self._load)
 
 
 class KnownChunks:
@@ -82,11 +79,11 @@ def fetch(tracks: Iterable[str], shelf: Shelf, line: Line, adopt: Adopting) -> t
             continue
         found = np.array([track in here for track in chunk.tracks], dtype=np.bool_)
         if found.any():
-            whole = adopt(chunk.states, chunk.configuration)
+            whole = adopt(chunk.states, chunk.form)
             names.append(chunk.tracks[found])
             states.append(line.rearranged(whole, np.flatnonzero(found)))
             left = line.rearranged(whole, np.flatnonzero(~found))
-            _put(shelf, number, adopt.configuration, chunk.tracks[~found], left)
+            _put(shelf, number, adopt.form, chunk.tracks[~found], left)
     if not names:
         return np.empty(0, dtype=object), line.fresh(0)
     return np.concatenate(names), line.joined(states)
@@ -101,8 +98,8 @@ def lay_down(tracks: NDArray[np.object_], state: LineState, shelf: Shelf, line: 
         chunk = shelf.take(int(number))
         if chunk is not None:
             names = np.concatenate([chunk.tracks, names])
-            states = line.joined([adopt(chunk.states, chunk.configuration), states])
-        _put(shelf, int(number), adopt.configuration, names, states)
+            states = line.joined([adopt(chunk.states, chunk.form), states])
+        _put(shelf, int(number), adopt.form, names, states)
 
 
 def forget(number: int, before_us: int, shelf: Shelf, line: Line, adopt: Adopting) -> int:
@@ -110,15 +107,13 @@ def forget(number: int, before_us: int, shelf: Shelf, line: Line, adopt: Adoptin
     chunk = shelf.take(number)
     if chunk is None:
         return 0
-    state = adopt(chunk.states, chunk.configuration)
+    state = adopt(chunk.states, chunk.form)
     kept = np.flatnonzero(state.last_time >= before_us)
     gone = len(chunk.tracks) - len(kept)
     if gone:
-        _put(shelf, number, adopt.configuration, chunk.tracks[kept], line.rearranged(state, kept))
+        _put(shelf, number, adopt.form, chunk.tracks[kept], line.rearranged(state, kept))
     return gone
 
 
-def _put(
-    shelf: Shelf, number: int, configuration: Configuration, tracks: NDArray[np.object_], state: LineState
-) -> None:
-    shelf.put(number, Chunk(configuration, tracks, encode_states(state)) if len(tracks) else None)
+def _put(shelf: Shelf, number: int, form: LineForm, tracks: NDArray[np.object_], state: LineState) -> None:
+    shelf.put(number, Chunk(form, tracks, encode_states(state)) if len(tracks) else None)

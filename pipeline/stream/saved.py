@@ -10,12 +10,17 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from pipeline.stream.codec import decode, encode
+from pipeline.stream.codec import StateFormatError, decode, encode
 from pipeline.stream.configuration import Configuration, configuration_from
+from pipeline.stream.form import NO_TRACKS, LineForm, blank, form_from
 from pipeline.stream.line import LineState
 
 SAVED_DDL = "about string, tracks binary, waiting binary, pending binary, alerts binary, past binary, recent binary"
 CHUNK_DDL = "about string, tracks binary"
+
+
+LONGEST_TICK_US = 60_000_000
+"""A line that runs hears the clock tick more often than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,25 +29,31 @@ class BucketClock:
 
     now_us: int = 0
     """Every timer up to here has fired."""
-    newest_us: int = 0
-    heard_us: int = 0
-    """Processing time of the last micro-batch that had events."""
+    agreed_us: int = 0
+    """The time that several tracks have reached."""
+    moved_us: int = 0
+    """Processing time at which events moved `agreed_us` last."""
     wall_us: int = 0
     """Processing time as the last tick told it."""
 
-    def hearing(self, newest_us: int | None, tick_us: int) -> "BucketClock":
-        """The clock after a micro-batch with this newest event, or none, and this last tick, or 0."""
+    def hearing(self, agreed_us: int | None, tick_us: int) -> "BucketClock":
+        """The clock after a micro-batch whose events agree on a time, or without events, and this last tick, or 0.
+
+        Tracks that agree on an earlier time than before set it back: what was believed of one alone was wrong.
+        """
         wall_us = max(self.wall_us, tick_us)
-        if newest_us is not None:
-            return replace(self, newest_us=max(self.newest_us, newest_us), heard_us=wall_us, wall_us=wall_us)
+        if agreed_us is not None and agreed_us != self.agreed_us:
+            return replace(self, agreed_us=agreed_us, moved_us=wall_us, wall_us=wall_us)
         # where events came before the first tick, silence is measured from that tick on
-        heard_us = self.heard_us or (wall_us if self.newest_us else 0)
-        return replace(self, heard_us=heard_us, wall_us=wall_us)
+        moved_us = self.moved_us or (wall_us if self.agreed_us else 0)
+        if agreed_us is not None and wall_us - self.wall_us > LONGEST_TICK_US:
+            moved_us += wall_us - self.wall_us  # the line was down: that was no silence, for there are events
+        return replace(self, moved_us=moved_us, wall_us=wall_us)
 
     @property
     def reached_us(self) -> int:
-        """How far event time has come: to the newest event, and with the wall clock while nothing comes."""
-        return self.newest_us + (max(0, self.wall_us - self.heard_us) if self.heard_us else 0)
+        """How far event time has come: by the events, and with the wall clock while they do not move it."""
+        return self.agreed_us + (max(0, self.wall_us - self.moved_us) if self.moved_us else 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +65,10 @@ class Saved:
     tracks: NDArray[np.object_]
     states: bytes
     """`LineState` of the tracks, encoded."""
+    form: LineForm
+    """What the states belong to."""
+    crossed: dict[str, list[str]] = field(default_factory=dict)
+    """The conditions whose words the waiting events carry; those of family groups by their layer."""
     waiting: pd.DataFrame | None = None
     features: tuple[tuple[str, ...], ...] = ()
     """For each family group the names of the features that were met, in the order of their numbers."""
@@ -77,6 +92,8 @@ def to_row(saved: Saved) -> tuple[str, bytes, bytes, bytes, bytes, bytes, bytes]
     """`saved` as a row of the state store."""
     about = {
         "configuration": saved.configuration.to_text(),
+        "form": saved.form.as_plain(),
+        "crossed": saved.crossed,
         "clock": astuple(saved.clock),
         "tracks": list(saved.tracks),
         "features": saved.features,
@@ -92,9 +109,11 @@ def to_row(saved: Saved) -> tuple[str, bytes, bytes, bytes, bytes, bytes, bytes]
 
 def from_row(row: tuple[Any, ...]) -> Saved:
     """What `to_row` made a row of."""
-    about = json.loads(row[0])
+    about = _about(row)
     return Saved(
         configuration=configuration_from(about["configuration"]),
+        form=form_from(about["form"]),
+        crossed=about["crossed"],
         clock=BucketClock(*about["clock"]),
         tracks=np.array(about["tracks"], dtype=object),
         states=bytes(row[1]),
@@ -113,23 +132,34 @@ def from_row(row: tuple[Any, ...]) -> Saved:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chunk:
-    """Tracks at rest, under the configuration in which they were last read."""
+    """Tracks at rest, in the form of the line that last read them."""
 
-    configuration: Configuration
+    form: LineForm
     tracks: NDArray[np.object_]
     states: bytes
 
 
 def chunk_to_row(chunk: Chunk) -> tuple[str, bytes]:
     """`chunk` as a row of the state store."""
-    about = {"configuration": chunk.configuration.to_text(), "tracks": list(chunk.tracks)}
+    about = {"form": chunk.form.as_plain(), "tracks": list(chunk.tracks)}
     return json.dumps(about), chunk.states
 
 
 def chunk_from_row(row: tuple[Any, ...]) -> Chunk:
     """What `chunk_to_row` made a row of."""
-    about = json.loads(row[0])
-    return Chunk(configuration_from(about["configuration"]), np.array(about["tracks"], dtype=object), bytes(row[1]))
+    about = _about(row)
+    return Chunk(form_from(about["form"]), np.array(about["tracks"], dtype=object), bytes(row[1]))
+
+
+def _about(row: tuple[Any, ...]) -> dict[str, Any]:
+    about: dict[str, Any] = json.loads(row[0])
+    if "form" not in about:
+        msg = (
+            "checkpoint: was written by an earlier foresail, which did not say what patterns its state belongs to. "
+            "Name a new folder in stream.checkpoint."
+        )
+        raise StateFormatError(msg)
+    return about
 
 
 def encode_states(state: LineState) -> bytes:
@@ -137,8 +167,9 @@ def encode_states(state: LineState) -> bytes:
     return encode(state)
 
 
-def decode_states(stored: bytes, template: LineState) -> LineState:
-    """The state of tracks that `encode_states` wrote; `template` is that of no tracks."""
+def decode_states(stored: bytes, form: LineForm) -> LineState:
+    """The state of tracks that `encode_states` wrote for a line of that form."""
+    template = LineState(NO_TRACKS.last_time, tuple(blank(part, NO_TRACKS) for part in form.parts))
     state: LineState = decode(stored, template)
     return state
 

@@ -15,9 +15,10 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from pipeline.schemas import TIME_FORMAT
 from pipeline.settings import Settings, TopicSettings
+from pipeline.stages.forecast import forecast_columns
 from pipeline.stages.match_columns import match_columns
 from pipeline.stream import findings
-from pipeline.stream.findings import ALERT, FORECAST, LATE, MATCH, OUTPUT_KINDS, REJECTED
+from pipeline.stream.findings import ALERT, FORECAST, FORECAST_KIND, LATE, MATCH, OUTPUT_KINDS, REJECTED
 
 FOLDERS = {MATCH: "matches", FORECAST: "forecasts", ALERT: "alerts", LATE: "late", REJECTED: "rejected"}
 
@@ -90,7 +91,7 @@ class Sinks:
 def _columns(kind: str) -> list[Column]:
     if kind == MATCH:
         return match_columns(places=True)
-    return forecast_columns() if kind == FORECAST else [F.col("payload")]
+    return forecast_columns(FORECAST_KIND) if kind == FORECAST else [F.col("payload")]
 
 
 def topic_of(topics: TopicSettings) -> Column:
@@ -109,31 +110,8 @@ def value_of() -> Column:
     """A row as JSON, by its kind."""
     options = {"timestampFormat": TIME_FORMAT, "ignoreNullFields": "false"}
     match = F.to_json(F.struct(*match_columns(places=True)), options)
-    forecast = F.to_json(F.struct(*forecast_columns()), options)
+    forecast = F.to_json(F.struct(*forecast_columns(FORECAST_KIND)), options)
     return F.when(F.col("kind") == MATCH, match).when(F.col("kind") == FORECAST, forecast).otherwise(F.col("payload"))
-
-
-def forecast_columns() -> list[Column]:
-    """The columns of a forecast, as `foresail forecast` writes them, with an id."""
-    named = F.concat_ws(
-        "\x1f", "pattern", "model_version", F.coalesce("instance", F.lit("")), "track", F.col("index").cast("string")
-    )
-    return [
-        F.substring(F.sha2(named, 256), 1, 32).alias("forecast_id"),
-        F.col("track"),
-        F.timestamp_micros("time_us").alias("time"),
-        F.col("index"),
-        F.col("pattern"),
-        F.col("instance"),
-        F.col("model_version"),
-        F.col("state"),
-        F.col("forecast_kind").alias("kind"),
-        F.col("probability"),
-        F.col("positive"),
-        F.col("earliest"),
-        F.col("latest"),
-        F.col("most_likely"),
-    ]
 
 
 def _told(rows: DataFrame, batch: int) -> Told:

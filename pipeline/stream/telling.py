@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from patterns.recognition.matches import STATUS
 from patterns.recognition.rows import DETECTED, OPENED
-from pipeline.stages.found import Places, found_batch
+from pipeline.stages.found import found_batch
 from pipeline.stream import findings
+from pipeline.stream.findings import ReadEvents
 from pipeline.stream.line import Finding, Line
 from pipeline.stream.ordering import LATE
 
@@ -81,16 +82,6 @@ class Tally:
         return [late_rows(behind)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReadEvents:
-    """The events in which something was found: track, time and arrival of each, and where it was."""
-
-    tracks: pa.Array
-    times: NDArray[np.int64]
-    arrived: NDArray[np.int64]
-    places: Places | None = None
-
-
 def _count(tally: dict[str, int], rows: pa.Table) -> None:
     for counted in pa.compute.value_counts(rows.column("pattern").combine_chunks()).to_pylist():
         tally[counted["values"]] = tally.get(counted["values"], 0) + counted["counts"]
@@ -110,7 +101,8 @@ def finding_rows(
     forecaster = line.forecaster if finding.group is None else line.groups[finding.group].forecaster
     if finding.forecasts is None or not len(finding.forecasts) or forecaster is None:
         return [], _NONE
-    rows = findings.forecast_rows(finding.forecasts, forecaster.models, read.tracks, features, read.times, read.arrived)
+    thresholds = [model.settings.threshold for model in forecaster.models]
+    rows = findings.forecast_rows(finding.forecasts, line.sayings(finding.group), thresholds, features, read)
     return _enabled(rows, finding.forecasts.event.astype(np.int64), disabled)
 
 

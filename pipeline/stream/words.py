@@ -1,6 +1,6 @@
 """The condition words of events: those that Spark has computed, and further ones computed here with the same result."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -10,9 +10,17 @@ from numpy.typing import NDArray
 from patterns.conditions.evaluate import evaluate
 from patterns.conditions.inspection import attributes_of
 from patterns.conditions.syntax import Condition
+from patterns.conditions.typing import AttributeType
 from pipeline.arrow_columns import array_columns
 
 WORD_BITS = 64
+_ARROW = {
+    AttributeType.NUMBER: pa.float64(),
+    AttributeType.INTEGER: pa.int64(),
+    AttributeType.STRING: pa.string(),
+    AttributeType.BOOLEAN: pa.bool_(),
+    AttributeType.TIMESTAMP: pa.timestamp("us"),
+}
 
 
 def words_for(conditions: int) -> int:
@@ -26,7 +34,25 @@ def packed(rows: pd.DataFrame, name: str, count: int) -> NDArray[np.int64]:
     return np.ascontiguousarray(columns[0].reshape(-1, 1) if count == 1 else np.column_stack(columns))
 
 
-def words_of(rows: pd.DataFrame, crossed: Sequence[Condition], wanted: Sequence[Condition]) -> NDArray[np.int64]:
+def carried(rows: pd.DataFrame, conditions: Sequence[Condition], types: Mapping[str, AttributeType]) -> pa.Table:
+    """The attributes of these conditions, null where the rows do not have them."""
+    columns = {}
+    for name in dict.fromkeys(a.name for condition in conditions for a in attributes_of(condition)):
+        if name == "time":
+            columns[name] = pa.array(rows["time_us"].to_numpy(), pa.timestamp("us"))
+        elif name in rows.columns:
+            columns[name] = pa.array(rows[name], _ARROW[types[name]], from_pandas=True)
+        else:
+            columns[name] = pa.nulls(len(rows), _ARROW[types[name]])
+    return pa.table(columns)
+
+
+def words_of(
+    rows: pd.DataFrame,
+    crossed: Sequence[Condition],
+    wanted: Sequence[Condition],
+    types: Mapping[str, AttributeType],
+) -> NDArray[np.int64]:
     """The words of all `wanted` conditions, of which the first ones are those that crossed."""
     words = packed(rows, "word", words_for(len(crossed)))
     further = list(wanted[len(crossed) :])
@@ -34,9 +60,7 @@ def words_of(rows: pd.DataFrame, crossed: Sequence[Condition], wanted: Sequence[
         return words
     out = np.zeros((len(rows), words_for(len(wanted))), dtype=np.int64)
     out[:, : words.shape[1]] = words
-    names = {a.name for condition in further for a in attributes_of(condition)}
-    table = pa.Table.from_pandas(rows[[name for name in rows.columns if name in names]], preserve_index=False)
-    columns = array_columns(table)
+    columns = array_columns(carried(rows, further, types))
     for place, condition in enumerate(further, start=len(crossed)):
         bit = np.uint64(1) << np.uint64(place % WORD_BITS)
         held = np.where(evaluate(condition, columns, len(rows)), bit, np.uint64(0)).view(np.int64)

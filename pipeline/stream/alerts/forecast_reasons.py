@@ -11,7 +11,7 @@ from models.explain import explain
 from models.model import Model
 
 MOST_EXPLAINED = 20_000
-_TOLD = ("pattern", "model_version", "chain", "probability", "earliest", "latest", "earliest_s", "latest_s")
+_TOLD = ("pattern", "model_version", "chain_state", "probability", "earliest", "latest", "earliest_s", "latest_s")
 
 
 def forecast_reasons(forecasts: pa.Table, models: Mapping[str, Model]) -> list[str]:
@@ -22,8 +22,8 @@ def forecast_reasons(forecasts: pa.Table, models: Mapping[str, Model]) -> list[s
 
 
 def _reason(row: Mapping[str, Any], model: Model | None) -> str:
-    if model is not None and row.get("chain") is not None:
-        return explained(model, int(row["chain"]))
+    if model is not None and row.get("chain_state") is not None:
+        return explained(model, int(row["chain_state"]))
     return f"{row['pattern']} is expected{_when(row)} with a probability of {row['probability']:.0%}."
 
 

@@ -29,7 +29,7 @@ FORECAST_COLUMNS = (
         "positive",
     ),
 )
-"""What is needed of a forecast; `threshold`, `chain`, `earliest_s`, `latest_s`, `lon` and `lat` may be there."""
+"""What is needed of a forecast; `threshold`, `chain_state`, `earliest_s`, `latest_s`, `lon` and `lat` may be there."""
 ENDED = ("closed", "timed_out", "retracted")
 
 

@@ -68,6 +68,15 @@ def test_positions_out_of_order_within_the_watermark_are_put_in_order() -> None:
     agree(run(shuffled, 23, BucketRules(out_of_order_us=60_000_000), flush=True), rows)
 
 
+def test_a_position_of_a_clock_that_is_ahead_makes_none_of_other_tracks_late() -> None:
+    rows, rng = positions(6), np.random.default_rng(6)
+    rows.loc[rows["track"] == "t3", "time"] += pd.Timedelta(hours=3)
+    shuffled = rows.iloc[np.argsort(np.arange(400) * 20 + rng.uniform(0, 50, 400))]
+    got = run(shuffled, 23, BucketRules(out_of_order_us=60_000_000), flush=True)
+    assert not (got["kind"] == LATE).any()
+    agree(got, rows)
+
+
 def test_a_late_position_is_passed_on_as_such() -> None:
     rows = positions(3)
     again = pd.concat([rows, rows.iloc[[10]].assign(offset=999)])

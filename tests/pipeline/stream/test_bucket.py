@@ -1,3 +1,4 @@
+import json
 from itertools import pairwise
 
 import numpy as np
@@ -7,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.stream.bucket_rules import BucketRules
+from pipeline.stream.saved import BucketClock
 from tests.pipeline.stream import lines
 
 PATTERNS = lines.some_patterns()
@@ -79,6 +81,69 @@ def staying() -> pd.DataFrame:
     return events.assign(time_us=1_700_000_000_000_000 + np.arange(6) * lines.MINUTE_US, word_0=1)
 
 
+def others(staying: pd.DataFrame, minutes: int, *tracks: str) -> pd.DataFrame:
+    """An event of each of these tracks, so long after the last one of `staying`."""
+    time = staying["time_us"].max() + minutes * lines.MINUTE_US
+    return pd.concat([staying.iloc[[0]].assign(track=track, time_us=time) for track in tracks])
+
+
+def late_tracks(line: lines.Running) -> set[str]:
+    return {json.loads(row["payload"])["track"] for row in line.rows("late")}
+
+
+def out_of_order(seed: int, tracks: int = 60) -> pd.DataFrame:
+    """Events of many tracks, each up to 25 s after one of its time could have come."""
+    events = lines.some_events(seed, tracks=tracks, events=3000).drop_duplicates(["track", "time_us"])
+    rng = np.random.default_rng(seed)
+    events["time_us"] = (
+        1_700_000_000_000_000 + np.sort(rng.integers(0, 3600, len(events))) * 1_000_000 + np.arange(len(events))
+    )
+    return events.iloc[np.argsort(events["time_us"] + rng.integers(0, 25_000_000, len(events)))]
+
+
+@pytest.mark.parametrize(("ahead", "since"), [(1, 0), (1, 500), (2, 500)])
+def test_clocks_that_are_ahead_make_no_event_of_other_tracks_late(ahead: int, since: int) -> None:
+    events = out_of_order(4)
+    liars = [f"t{n}" for n in range(ahead)]
+    mine = [np.flatnonzero(events["track"] == liar) for liar in liars]
+    wrong = np.isin(np.arange(len(events)), [places[places >= since][0] for places in mine])
+    rows = events.assign(time_us=events["time_us"] + np.where(wrong, 3 * 3_600_000_000, 0))
+    line = lines.Running(SPEC, BucketRules(out_of_order_us=30_000_000))
+    for first in range(0, len(rows), 100):
+        line.read(rows.iloc[first : first + 100])
+    assert late_tracks(line) <= set(liars)
+    line.read(lines.NOTHING, control=['{"id": "end", "flush": true}'])
+    good = rows[~rows["track"].isin(liars)]
+    told = [row for row in line.rows("match") if row["track"] not in liars]
+    assert without_last_silence(told, good) == lines.as_set(lines.in_batch(PATTERNS, good))
+
+
+def test_a_clock_believed_while_it_was_alone_is_not_believed_against_others() -> None:
+    events = out_of_order(5, tracks=8)
+    line = lines.Running(SPEC, BucketRules(out_of_order_us=30_000_000))
+    line.read(events.iloc[[0]].assign(track="liar", time_us=events["time_us"].max() + 10**10))
+    for first in range(0, len(events), 50):
+        line.read(events.iloc[first : first + 50])
+    assert line.rows("late") == []
+    assert line.bucket is not None
+    assert line.bucket.tally.waiting < 100, "what was put in order has been read"
+
+
+def test_a_track_that_is_heard_alone_does_not_wait_for_others(staying: pd.DataFrame) -> None:
+    line = lines.Running(SPEC, BucketRules(out_of_order_us=90_000_000))
+    line.read(others(staying, -60, "silent", "too"))
+    line.read(staying)
+    assert [row["index"] for row in line.rows("match")] == [3, 4], "the last two wait for 90 s more of their own track"
+
+
+def test_the_wall_clock_goes_on_while_events_do_not_move_the_clock_but_not_while_the_line_is_down() -> None:
+    clock = BucketClock().hearing(1_000_000_000, 5_000_000)
+    assert clock.hearing(1_000_000_000, 25_000_000).reached_us == 1_020_000_000
+    assert clock.hearing(1_000_000_000, 5_000_000 + 3_600_000_000).reached_us == 1_000_000_000
+    assert clock.hearing(1_000_000_001, 25_000_000).reached_us == 1_000_000_001
+    assert clock.hearing(None, 5_000_000 + 3_600_000_000).reached_us == 4_600_000_000
+
+
 def test_an_episode_times_out_by_the_wall_clock_when_nothing_comes(staying: pd.DataFrame) -> None:
     line = lines.Running(SPEC)
     line.read(staying, now_us=5_000_000)
@@ -105,8 +170,9 @@ def test_silence_is_measured_from_the_first_tick_where_events_came_before_it(sta
 def test_an_episode_times_out_by_the_events_of_other_tracks(staying: pd.DataFrame) -> None:
     line = lines.Running(SPEC)
     line.read(staying)
-    other = staying.iloc[[0]].assign(track="other", time_us=staying["time_us"].max() + 11 * lines.MINUTE_US)
-    line.read(other)
+    line.read(others(staying, 11, "one"))
+    assert [row["status"] for row in line.rows("match")][-1] == "updated", "one alone may have a clock that is ahead"
+    line.read(others(staying, 12, "two"))
     assert [row["status"] for row in line.rows("match")][-1] == "timed_out"
 
 
@@ -114,13 +180,13 @@ def test_timers_that_wait_for_the_later_of_two_tracks_are_not_hurried_by_other_p
     line = lines.Running(SPEC, BucketRules(timers_wait_us=20 * lines.MINUTE_US))
     last = staying["time_us"].max()
     line.read(staying)
-    line.read(staying.iloc[[0]].assign(track="other", time_us=last + 29 * lines.MINUTE_US))
+    line.read(others(staying, 29, "one", "two"))
     line.read(lines.NOTHING, control=['{"id": "1", "flush": true}'])
     line.read(staying.iloc[[0]].assign(time_us=last + 9 * lines.MINUTE_US))
     told = [row["status"] for row in line.rows("match") if row["pattern"] == "stays"]
     assert told == ["opened", *["updated"] * 4]
     assert line.rows("late") == []
-    line.read(staying.iloc[[0]].assign(track="other", time_us=last + 40 * lines.MINUTE_US))
+    line.read(others(staying, 40, "one", "two"))
     assert [row["status"] for row in line.rows("match")][-1] == "timed_out"
 
 

@@ -1,9 +1,13 @@
+import re
 import urllib.request
 from dataclasses import asdict
 from typing import Any
 
+import pytest
 from rich.console import Console
 
+from pipeline.errors import InputError
+from pipeline.settings import StreamSettings
 from pipeline.stream.line_metrics import Metrics, serve
 from pipeline.stream.live_table import live_table
 from pipeline.stream.telling import Tally
@@ -24,13 +28,15 @@ def filled() -> Metrics:
     )
     metrics.hear_replies([{"accepted": True}, {"accepted": False}])
     metrics.hear_score("stays", {"f1": 0.5})
+    metrics.hear_lag(5)
     metrics.hear_progress(
         {
             "durationMs": {"triggerExecution": 1500},
             "inputRowsPerSecond": 100.0,
             "processedRowsPerSecond": 90.0,
             "stateOperators": [{"memoryUsedBytes": 2_000_000, "numRowsTotal": 2}],
-            "sources": [{"endOffset": {"t": {"0": 5, "1": 6}}, "metrics": {"avgOffsetsBehindLatest": "2.5"}}],
+            # what Spark says of its lag: of the moment at which it planned its last micro-batch
+            "sources": [{"endOffset": {"t": {"0": 5, "1": 6}}, "metrics": {"avgOffsetsBehindLatest": "0.0"}}],
         }
     )
     return metrics
@@ -55,6 +61,18 @@ def test_the_figures_of_all_buckets_are_served_for_prometheus() -> None:
     assert "\nforesail_state_bytes 2e+06\n" in text
 
 
+def test_metrics_are_served_where_the_settings_say_and_by_default_to_this_machine_alone() -> None:
+    assert StreamSettings().metrics_host == "127.0.0.1"
+    server = serve(filled(), 0, "0.0.0.0")
+    try:
+        assert server.server_address[0] == "0.0.0.0"
+        with pytest.raises(InputError, match=r"^stream\.metrics_port: cannot listen on 0\.0\.0\.0:\d+ \(.*\)\. Name"):
+            serve(filled(), server.server_address[1], "0.0.0.0")
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
 def test_a_row_that_two_branches_read_is_counted_once() -> None:
     metrics = Metrics(branches=2)
     metrics.hear_progress({"durationMs": {}, "inputRowsPerSecond": 100.0, "processedRowsPerSecond": 90.0})
@@ -68,4 +86,5 @@ def test_the_live_table_shows_what_a_watcher_asks_for() -> None:
     shown = console.export_text()
     assert "running for 1:02:05" in shown
     assert "F1 0.50" in shown
+    assert re.search(r"lag, messages\s*│\s*5 ", shown)
     assert "2 matches" in shown

@@ -24,7 +24,7 @@ PATTERN = compile_pattern(
 )
 FAR, OUT, INSIDE = 1, 1, 2
 """Words: bit 0 is `out`, bit 1 is `inside`; far from a port is out of it."""
-SPEC = LineSpec("families", (), (), (FamilySpec((PATTERN,), PATTERN.conditions),))
+SPEC = LineSpec("families", (), (), (FamilySpec((PATTERN,), PATTERN.conditions, "ports"),))
 
 
 def some_events(seed: int) -> pd.DataFrame:

@@ -40,7 +40,6 @@ PAIRS = ("rendezvous", "encounter", "tugging", "collision_risk")
 WITHIN_M = 3000.0
 PATIENCE_S = 500
 ROW = ["match_id", "status", "pattern", "track", "time", "index", "start_time", "first_start_time", "count"]
-FORECAST = ["pattern", "track", "time", "index", "model_version", "state"]
 ALERT_SCHEMA = Path(__file__).resolve().parents[3] / "docs" / "alert.schema.json"
 
 
@@ -189,17 +188,20 @@ def test_pairs_of_a_stream_are_recognised_and_forecast_as_in_a_batch(
     with running(spark, settings) as stream:
         for part in parts[3:]:
             send(broker, topics.positions, part, stream)
+        send(broker, topics.control, ['{"id": "end", "flush": true}'], stream)
         turned = {"id": "knob", "pattern": "rendezvous", "threshold": 0.4}
-        send(broker, topics.control, [json.dumps(turned), '{"id": "end", "flush": true}'], stream)
+        send(broker, topics.control, [json.dumps(turned)], stream)
         summary = stream._summary(1.0)
     agree(expected, told(spark, tmp_path, "matches"))
     live = told(spark, tmp_path, "forecasts")
-    assert keys(live, FORECAST) == keys(forecasts, FORECAST)
+    assert list(live.columns.drop("batch")) == list(forecasts.columns)
+    assert keys(live, list(forecasts.columns)) == keys(forecasts, list(forecasts.columns))
+    assert len(live) == live["forecast_id"].nunique()
     assert summary["late"] == 0
-    replies = [json.loads(line) for file in (tmp_path / "out" / "replies").iterdir() for line in file.open()]
+    replies = [json.loads(line) for file in sorted((tmp_path / "out" / "replies").iterdir()) for line in file.open()]
     assert [(reply["id"], reply["accepted"], reply["buckets"]) for reply in replies] == [
-        ("knob", True, 4),
         ("end", True, 4),
+        ("knob", True, 4),
     ]
     alerts_are_of_both_tracks([json.loads(text) for text in told(spark, tmp_path, "alerts")["payload"]])
 

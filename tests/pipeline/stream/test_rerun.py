@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
+from pipeline.stages.found import FOUND
 from pipeline.stream.bucket_rules import BucketRules
+from pipeline.stream.rerun import difference
 from tests.pipeline.stream import lines
 
 HOUR_US = 3_600_000_000
@@ -93,3 +96,31 @@ def test_a_match_that_a_late_event_undoes_is_retracted() -> None:
     assert [(row["status"], row["pattern"], row["time_us"]) for row in told] == [("retracted", "stays", 4)]
     line.read(rows.iloc[:1].assign(time_us=5, offset=4))
     assert [row["status"] for row in line.rows("match")][2:] == ["opened"]
+
+
+def told_row(track: str, began: int, status: str, time: int) -> dict[str, Any]:
+    """A row of an episode that began at `began`."""
+    known = {"pattern": "stays", "pattern_version": 1, "track": track, "index": time, "time_us": time}
+    known |= {"status": status, "id_time_us": began, "id_tie": 0, "start_time_us": began}
+    return {name: known.get(name) for name in FOUND.names}
+
+
+def test_what_no_longer_holds_is_retracted_in_the_order_in_which_it_was_told_and_before_what_holds_instead() -> None:
+    first = [told_row("a", 1, status, 10 + n) for n, status in enumerate(("opened", "updated", "closed"))]
+    second = [told_row("b", 2, "opened", 20), told_row("b", 2, "closed", 21)]
+    third = [told_row("c", 3, "opened", 30)]
+    after = [first[0], told_row("b", 5, "opened", 21), *third]
+
+    def table(rows: list[dict[str, Any]]) -> pa.Table:
+        return pa.Table.from_pylist(rows, schema=FOUND)
+
+    told, new = difference([table([*first, *second]), table(third)], [table(after)])
+
+    def said(tables: list[pa.Table]) -> list[tuple[Any, ...]]:
+        rows = [row for some in tables for row in some.to_pylist()]
+        return [(row["track"], row["id_time_us"], row["status"], row["time_us"]) for row in rows]
+
+    gone = [("a", 1, "retracted", 11), ("b", 2, "retracted", 20)]
+    assert said(told) == [*gone, ("a", 1, "opened", 10), ("b", 5, "opened", 21)]
+    assert said(new) == [gone[1], ("b", 5, "opened", 21)], "the first one still is a match"
+    assert difference([table(third)], [table(third)]) == ([], [])

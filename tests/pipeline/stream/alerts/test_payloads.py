@@ -55,7 +55,7 @@ def test_the_reason_of_a_forecast_is_explained_by_its_model() -> None:
     model = model_of(lettered("a ; b"), [random_text(Random(n), 80) for n in range(5)], order=2, horizon=10, within=5)
     entry = entry_of("lettered", where={"a": 'letter == "a"', "b": 'letter == "b"'}, pattern="a ; b", report="each")
     rules = AlertRules.of([entry], AlertSettings(raise_events=1), "all")
-    rows = table([forecast(0, 0.6, pattern="lettered", model_version=model.version, chain=1)])
+    rows = table([forecast(0, 0.6, pattern="lettered", model_version=model.version, chain_state=1)])
     alerts, _ = AlertMaker(rules, {}, {model.version: model}).advance(fresh_alert_state(), None, rows)
     (alert,) = valid(alert_payloads(alerts))
     assert "lettered is expected within 5 events with a probability of" in alert["reason"]
