@@ -61,7 +61,9 @@ def forecast_columns() -> list[Column]:
         *map(
             F.col, ("index", "pattern", "pattern_version", "model_version", "instance", "state", "chain_state", "kind")
         ),
-        *map(F.col, ("probability", "positive", "earliest", "latest", "most_likely")),
+        *map(F.col, ("probability", "positive", "earliest", "latest")),
+        (F.col("latest") - F.col("earliest")).alias("spread"),
+        F.col("most_likely"),
         *map(F.col, ("earliest_s", "latest_s", "most_likely_s")),
         *minutes,
         *map(F.col, ("lon", "lat")),

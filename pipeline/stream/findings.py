@@ -99,7 +99,7 @@ def forecast_rows(
         "model_version": per_model([m.version for m in models], pa.string()),
         "forecast_kind": per_model([m.settings.kind for m in models], pa.string()),
         "state": pa.array(forecasts.state),
-        "probability": pa.array(forecasts.probability),
+        "probability": pa.array(forecasts.probability, mask=np.isnan(forecasts.probability)),
         "positive": pa.array(forecasts.positive.astype(np.bool_)),
         "earliest": some(forecasts.earliest),
         "latest": some(forecasts.latest),

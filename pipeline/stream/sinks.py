@@ -132,6 +132,7 @@ def forecast_columns() -> list[Column]:
         F.col("positive"),
         F.col("earliest"),
         F.col("latest"),
+        (F.col("latest") - F.col("earliest")).alias("spread"),
         F.col("most_likely"),
     ]
 
