@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 FOLDERS = ("patterns", "models", "geo", "pipeline")
-MOST_FILES = 14
+MOST_FILES = 10
 FAR = 99
 
 
