@@ -6,7 +6,7 @@ STAMPS := .venv/.stamps
 FORESAIL := .venv/bin/foresail
 
 .DELETE_ON_ERROR:
-.PHONY: help setup demo airflow test lint unit soak docs lock clean
+.PHONY: help setup demo airflow test lint unit soak mutants docs lock clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 12
@@ -49,6 +49,9 @@ unit: setup ## the tests alone, in two processes: most of them wait for Spark or
 
 soak: setup ## the tests that take minutes
 	.venv/bin/pytest -m soak
+
+mutants: setup ## would the tests notice? 200 single-token changes drawn by SEED (1), each against the tests of its module
+	.venv/bin/python -m bench.mutants --seed $(or $(SEED),1)
 
 docs: setup ## the generated parts of docs/
 	.venv/bin/python -m pipeline.settings_page docs/settings.md

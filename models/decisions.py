@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from models.chain import Chain
 from models.kernels.decisions import Decisions
 from models.kinds import NONE, Kind, interval, most_likely, within
+from models.limits import reaches
 
 LIKELY_SHARE = 0.5
 """Beside `within` and `most_likely`: the interval that holds this share of the mass they look at."""
@@ -28,21 +29,22 @@ def decided(
 ) -> Decisions:
     """The decisions for every chain state.
 
-    The kind `interval` gives the shortest interval with the threshold's mass, and none where there is no such. Beside
-    the other kinds stands the shortest interval with half of the mass they look at: when it comes, it likely comes
-    then.
+    The kind `interval` gives the shortest interval with the threshold's mass; where there is no such, none, and no
+    probability either. Beside the other kinds stands the shortest interval with half of the mass they look at: when it
+    comes, it likely comes then.
     """
     seen = waiting[:, : rule.horizon]
     point = most_likely(seen)
     if rule.kind == "interval":
         stretch = interval(seen, rule.threshold)
-        probability, positive = stretch.probability, stretch.earliest != NONE
+        positive = stretch.earliest != NONE
+        probability = np.where(positive, stretch.probability, np.nan)
     else:
         ahead = rule.events_ahead if rule.kind == "within" else rule.horizon
         mass = within(seen, ahead)
         stretch = interval(seen[:, :ahead], LIKELY_SHARE * mass)
         probability = mass if rule.kind == "within" else point.probability
-        positive = (probability >= rule.threshold) & (probability > 0)
+        positive = reaches(probability, rule.threshold) & (probability > 0)
     emitted = np.ones(chain.states, dtype=np.bool_) if rule.in_accepting else ~chain.accepting
     return Decisions(
         emitted=emitted.astype(np.uint8),

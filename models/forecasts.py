@@ -58,7 +58,7 @@ class Forecasts:
 
     @property
     def probability(self) -> NDArray[np.float64]:
-        """Of a match within the events that the model looks ahead, or in the interval."""
+        """Of a match within the events that the model looks ahead, or in the interval; NaN where there is none."""
         return self.decisions.probability[self.said]
 
     @property

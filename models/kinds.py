@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from models.errors import ModelSettingError
 from models.kernels.compilation import interval_kernel
+from models.limits import STORED, least
 
 Kind: TypeAlias = Literal["within", "interval", "most_likely"]
 KINDS: tuple[Kind, ...] = ("within", "interval", "most_likely")
@@ -43,10 +44,10 @@ def within(waiting: NDArray[np.floating], events: int) -> NDArray[np.float64]:
 def interval(waiting: NDArray[np.floating], threshold: float | NDArray[np.float64]) -> IntervalForecast:
     """Per state the shortest interval with at least that mass; of equal ones the likelier, then the earlier."""
     states = len(waiting)
-    least = np.ascontiguousarray(np.broadcast_to(np.asarray(threshold, dtype=np.float64), (states,)))
+    limit = np.broadcast_to(np.asarray(threshold, dtype=np.float64), (states,))
     earliest, latest = np.empty(states, dtype=np.int32), np.empty(states, dtype=np.int32)
     mass = np.empty(states)
-    interval_kernel()(np.ascontiguousarray(waiting, dtype=np.float64), least, earliest, latest, mass)
+    interval_kernel()(np.ascontiguousarray(waiting, dtype=np.float64), least(limit, STORED), earliest, latest, mass)
     return IntervalForecast(earliest, latest, np.minimum(mass, 1.0))
 
 

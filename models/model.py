@@ -15,7 +15,7 @@ from models.errors import ModelSettingError
 from models.identity import Identity, identity_of
 from models.kernels.decisions import Decisions
 from models.kinds import KINDS, Kind
-from models.suffix_tree import LearnSettings, learn
+from models.suffix_tree import MOST_SMOOTHED, LearnSettings, learn, least_probability
 from models.versions import content_hash, numbered
 from models.waiting import expected_seconds, waiting_times
 from patterns.compiler import CompiledPattern
@@ -227,6 +227,12 @@ def _notes(counts: Counts, settings: ModelSettings) -> tuple[str, ...]:
         notes.append("no match in the training data: every forecast is zero until it is trained on one")
     if counts.windows(min(settings.learn.order, counts.max_order) + 1) == 0:
         notes.append(f"no track is as long as order {settings.learn.order} needs: shorter contexts are used")
+    each = least_probability(settings.learn.smoothing, counts.symbols)
+    if each < settings.learn.smoothing:
+        notes.append(
+            f"smoothing {settings.learn.smoothing:g} over {counts.symbols} symbols is capped: all of them together get "
+            f"{MOST_SMOOTHED:g} of the probability, each {each:.3g}"
+        )
     return tuple(notes)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.counts import Counts
+from models.kinds import within
 from models.model import Model, ModelSettings, build
 from models.scoring.classification import Classification, score_within
 from models.scoring.evaluation import scorable
@@ -118,7 +119,7 @@ def probabilities(model: Model, problem: Problem) -> NDArray[np.float64]:
     """Per row the probability of a match within the events ahead."""
     speaking = model.with_settings(forecast_in_accepting=True)
     chain = chain_states(speaking, problem.sequences)
-    given: NDArray[np.float64] = speaking.waiting[:, : model.settings.events_ahead].sum(axis=1, dtype=np.float64)[chain]
+    given: NDArray[np.float64] = within(speaking.waiting, model.settings.events_ahead)[chain]
     return given
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from models.counts.table import Counts
 from models.errors import ModelSettingError, ModelSizeError
+from models.limits import COUNTED, least, most
 
 MOST_SMOOTHED = 0.05
 """Smoothing gives at most this much of the probability away, however large the alphabet."""
@@ -119,7 +120,7 @@ def _candidates(counts: Counts, length: int, shorter: _Candidates, settings: Lea
     fits = (followed > 0) & (suffix >= 0)
     fits[fits] &= shorter.place[suffix[fits]] >= 0
     if settings.kind == "variable":
-        fits &= level.counts >= settings.min_context_probability * level.counts.sum()
+        fits &= level.counts >= least(settings.min_context_probability * level.counts.sum(), COUNTED)
     rows = np.flatnonzero(fits)
     if len(rows) * alphabet > MOST_CELLS:
         msg = (
@@ -155,8 +156,9 @@ def _worth_keeping(candidate: _Candidates, shorter: _Candidates, settings: Learn
     expected = shorter.next[shorter.place[candidate.suffix[candidate.rows]]]
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = candidate.next / expected
-    likely = candidate.next >= (1 + settings.alpha) * settings.min_symbol_probability
-    return np.asarray((likely & ((ratio >= settings.ratio) | (ratio <= 1 / settings.ratio))).any(axis=1))
+    likely = candidate.next >= least((1 + settings.alpha) * settings.min_symbol_probability, COUNTED)
+    more, fewer = ratio >= least(settings.ratio, COUNTED), ratio <= most(1 / settings.ratio, COUNTED)
+    return np.asarray((likely & (more | fewer)).any(axis=1))
 
 
 def _with_suffixes(candidates: list[_Candidates], worth: list[NDArray[np.bool_]]) -> list[NDArray[np.bool_]]:
@@ -181,5 +183,10 @@ def _strings(counts: Counts, length: int, rows: NDArray[np.int64], width: int) -
 
 def _smoothed(distribution: NDArray[np.float64], smoothing: float) -> NDArray[np.float64]:
     symbols = distribution.shape[1]
-    least = min(smoothing, MOST_SMOOTHED / symbols)
-    return np.asarray(distribution * (1 - symbols * least) + least)
+    each = least_probability(smoothing, symbols)
+    return np.asarray(distribution * (1 - symbols * each) + each)
+
+
+def least_probability(smoothing: float, symbols: int) -> float:
+    """What smoothing gives each symbol: less than it says where the alphabet is large."""
+    return min(smoothing, MOST_SMOOTHED / symbols)

@@ -106,7 +106,9 @@ class ForecastSettings(Section):
         0.001, gt=0, lt=1, description="A context is kept for a symbol that follows it at least so probably."
     )
     ratio: float = Field(1.05, gt=1, description="How much a context must change a probability to be kept.")
-    smoothing: float = Field(0.00001, ge=0, lt=0.1, description="The least probability of any symbol.")
+    smoothing: float = Field(
+        0.00001, ge=0, lt=0.1, description="The least probability of any symbol; all together get at most 0.05."
+    )
     min_group_matches: int = Field(
         20, ge=1, description="With a model per group: matches that a group needs; others share that of all tracks."
     )

@@ -18,6 +18,7 @@ class Decisions(NamedTuple):
     state: NDArray[np.int32]
     """The automaton state."""
     probability: NDArray[np.float64]
+    """NaN where the kind is `interval` and there is none."""
     positive: NDArray[np.uint8]
     earliest: NDArray[np.int32]
     latest: NDArray[np.int32]

@@ -5,8 +5,10 @@ from numpy.typing import NDArray
 
 from models.kernels.decorators import compiled
 
-SAME = 1e-12
-"""Masses that differ by less are equal: the running sum rounds."""
+SAME = 1e-6
+"""Masses that differ by less than this share are equal: what they add up was kept in 32 bits."""
+ROUNDED = 1e-12
+"""What the running sum may have rounded."""
 
 
 @compiled
@@ -28,7 +30,7 @@ def shortest_intervals(
                 held -= waiting[row, first]
                 first += 1
             length = last - first + 1
-            better = length < shortest or (length == shortest and held > mass[row] + SAME)
+            better = length < shortest or (length == shortest and held > mass[row] * (1 + SAME) + ROUNDED)
             if held >= threshold[row] and held > 0 and better:
                 shortest = length
                 earliest[row], latest[row], mass[row] = first + 1, last + 1, held

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from models.limits import reaches
+
 Probabilities = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 
@@ -35,7 +37,7 @@ class Classification:
 
 def score_within(probability: Probabilities, truth: Booleans, threshold: float) -> Classification:
     """The scores when a forecast is positive from `threshold` on."""
-    return score_decided(probability, probability >= threshold, truth, threshold)
+    return score_decided(probability, reaches(probability, threshold), truth, threshold)
 
 
 def score_decided(probability: Probabilities, positive: Booleans, truth: Booleans, threshold: float) -> Classification:

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from models.counts import Counts
 from models.features import learn_features, with_features
 from models.groups import build_groups
-from models.kinds import interval
+from models.kinds import interval, within
 from models.model import Model, ModelSettings, build
 from models.scoring.problem import Problem, chain_states, count_rows, count_rows_by_group
 from models.scoring.report import LearnedFeature
@@ -194,14 +194,13 @@ def _settings(learn: LearnSettings, problem: Problem) -> ModelSettings:
 
 def _fitted(members: tuple[Model, ...], chain: NDArray[np.int32], pattern: CompiledPattern, problem: Problem) -> Fitted:
     waiting = np.concatenate([model.waiting for model in members])
-    cumulative = np.cumsum(waiting, axis=1, dtype=np.float64)
 
     def intervals(mass: float) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         found = interval(waiting, mass)
         return found.earliest[chain], found.latest[chain]
 
     return Fitted(
-        lambda events: cumulative[chain, min(events, problem.horizon) - 1],
+        lambda events: within(waiting, min(events, problem.horizon))[chain],
         intervals,
         _next_symbol(members, pattern, chain, problem.sequences),
         members[0],

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from models.limits import reaches
 from models.scoring.calibration import calibration_error, reliability
 from models.scoring.classification import score_decided, score_within
 from models.scoring.contenders import Contender, Fitted
@@ -117,7 +118,7 @@ def _on_fold(
         test = fold.test & scorable(problem, events)
         given = fitted.within(events)
         tested.probability[events][test] = given[test]
-        tested.positive[events][test] = given[test] >= thresholds[events]
+        tested.positive[events][test] = reaches(given[test], thresholds[events])
         tested.thresholds[events].append(thresholds[events])
     if fitted.interval is not None:
         earliest, latest = fitted.interval(NOMINAL)

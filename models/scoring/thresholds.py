@@ -9,6 +9,8 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
+from models.limits import STORED, least
+
 MOST_CANDIDATES = 400
 NO_POSITIVES_THRESHOLD = 0.5
 """Where validation data has no match to learn from."""
@@ -71,7 +73,7 @@ def sweep(probability: NDArray[np.float64], truth: NDArray[np.bool_], most: int 
     candidates = _candidates(probability, most)
     order = np.argsort(probability, kind="stable")
     came = np.concatenate([[0.0], np.cumsum(truth[order], dtype=np.float64)])
-    below = np.searchsorted(probability[order], candidates, side="left")
+    below = np.searchsorted(probability[order], least(candidates, STORED), side="left")
     fn, total, positives = came[below], float(len(truth)), float(truth.sum())
     tp = positives - fn
     fp = total - below - tp

@@ -106,6 +106,9 @@ def _show(summary: dict[str, Any], as_json: bool) -> None:
             console.print(
                 f"{row['pattern']}: {len(row['groups'])} models per {row['per']} beside it ({names or 'none'})"
             )
+    for row in summary["patterns"]:
+        for note in row["notes"]:
+            console.print(f"{row['pattern']}: {note}", soft_wrap=True)
     for name, reason in summary["skipped"].items():
         console.print(f"not trained: {name} ({reason})")
     console.print(f"models kept in {summary['models']}; {summary['seconds']:.1f} s")

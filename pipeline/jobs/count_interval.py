@@ -19,12 +19,13 @@ from pipeline.errors import InputError
 from pipeline.forecast_pattern import ForecastPattern
 from pipeline.held_out import HeldOut, write_held_out
 from pipeline.jobs.forecast_patterns import forecast_patterns, layers_at, near_rows
+from pipeline.jobs.pattern_faults import apart, some_of
 from pipeline.jobs.train import TrainRequest, events_between, read_training_events, sample_for
 from pipeline.jobs.training_choices import choose, kept_features
 from pipeline.model_store import open_store
 from pipeline.progress import Progress
 from pipeline.settings import TrainingSettings
-from pipeline.stages.count import count_patterns
+from pipeline.stages.count import Counted, count_patterns
 from pipeline.stages.crossing import FamilyGroup
 from pipeline.stages.hold_out import is_held_out
 from pipeline.stages.track_walk import Walked
@@ -46,9 +47,13 @@ def count_interval(
     patterns, skipped = forecast_patterns(request.catalog, events, layers, request.skip_unfit)
     held = is_held_out(training.held_out_share)
     with progress.step("choosing features"):
-        compiled = _compiled(request, store, patterns, events.where(~held), layers)
+        compiled = _compiled(request, store, patterns, events.where(~held), layers, skipped, progress)
+    patterns = [p for p in patterns if p.name in compiled]
+    some_of(patterns, "counted", skipped)
     with progress.step(f"counting {interval}"):
-        counts = _counted(events.where(~held), request, patterns, compiled, layers)
+        counted = _counted(events.where(~held), request, patterns, compiled, layers)
+    skipped |= counted.faults
+    counts = counted.together
     for found in counts.values():
         store.keep_interval(found, interval)
     kept = _hold_out(events.where(held), patterns, layers, training, store, interval, progress)
@@ -88,22 +93,25 @@ def _compiled(
     patterns: Sequence[ForecastPattern],
     events: DataFrame,
     layers: Mapping[str, Layer],
+    skipped: dict[str, str],
+    progress: Progress,
 ) -> dict[str, CompiledPattern]:
     """The patterns with the features that earlier intervals count; learned on the first one."""
     found: dict[str, CompiledPattern] = {}
     sample: Sample | None = None
     names = list(dict.fromkeys(p.layer for p in patterns if p.layer is not None))
     for p in patterns:
-        former = store.last_counts(p.name)
-        if former is not None and former.identity.version == p.pattern.version:
-            known = kept_features(p, former)
-            found[p.name] = p.compiled(with_features(p.plain.spec, known)) if known else p.pattern
-        elif p.entry.learn is None:
-            found[p.name] = p.pattern
-        else:
-            sample = sample or sample_for(events, patterns, layers, request.settings.train_sample_events)
-            place = names.index(p.layer) if p.layer is not None else None
-            found[p.name] = choose(p, sample, place, request.settings, request.settings_of(p)).pattern
+        with apart(p.name, skipped, progress):
+            former = store.last_counts(p.name)
+            if former is not None and former.identity.version == p.pattern.version:
+                known = kept_features(p, former)
+                found[p.name] = p.compiled(with_features(p.plain.spec, known)) if known else p.pattern
+            elif p.entry.learn is None:
+                found[p.name] = p.pattern
+            else:
+                sample = sample or sample_for(events, patterns, layers, request.settings.train_sample_events)
+                place = names.index(p.layer) if p.layer is not None else None
+                found[p.name] = choose(p, sample, place, request.settings, request.settings_of(p)).pattern
     return found
 
 
@@ -113,7 +121,7 @@ def _counted(
     patterns: Sequence[ForecastPattern],
     compiled: Mapping[str, CompiledPattern],
     layers: Mapping[str, Layer],
-) -> dict[str, Counts]:
+) -> Counted:
     plain = tuple(compiled[p.name] for p in patterns if p.layer is None)
     groups = tuple(
         FamilyGroup(tuple(compiled[p.name] for p in patterns if p.layer == layer), near)

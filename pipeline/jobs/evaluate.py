@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from pyspark.sql import SparkSession
 
 from models.counts import TrackGroups
-from models.errors import ModelError
 from models.sampling import usual_step_s
 from models.scoring.contenders import standard_contenders
 from models.scoring.evaluation import Choice, PatternScores, evaluate_contenders, scorable
@@ -28,6 +27,7 @@ from pipeline.errors import InputError
 from pipeline.forecast_pattern import ForecastPattern
 from pipeline.jobs.enrich import events_folder
 from pipeline.jobs.forecast_patterns import catalog_per, forecast_patterns, layers_at, near_rows
+from pipeline.jobs.pattern_faults import apart, some_of
 from pipeline.progress import Progress
 from pipeline.reports.evaluation import EVALUATION_FILE, write_evaluation_page
 from pipeline.settings import ForecastSettings
@@ -110,19 +110,13 @@ def evaluate_sample(
     left_out, found = dict(skipped), []
     rows: list[ScoreRow] = []
     for p in patterns:
-        with progress.step(f"evaluating {p.name}"):
-            try:
-                place = None if p.layer is None else names.index(p.layer)
-                groups = per[p.forecast.per].track_groups(sample.tracks) if per and p.forecast.per else None
-                evaluated, scores = _evaluated(p, sample, place, raw, request, groups)
-            except (ModelError, InputError) as error:
-                left_out[p.name] = str(error)
-                continue
+        with apart(p.name, left_out, progress), progress.step(f"evaluating {p.name}"):
+            place = None if p.layer is None else names.index(p.layer)
+            groups = per[p.forecast.per].track_groups(sample.tracks) if per and p.forecast.per else None
+            evaluated, scores = _evaluated(p, sample, place, raw, request, groups)
             found.append(evaluated)
             rows += scores.rows
-    if not found:
-        msg = "events: none of the patterns can be evaluated: " + " ".join(left_out.values())
-        raise InputError(msg)
+    some_of(found, "evaluated", left_out)
     return Evaluation(
         by=request.by.value,
         folds=request.folds,

@@ -171,6 +171,11 @@ def _summary(
     counts = tally.value
     steps = {name: number for (kind, name), number in counts.items() if kind == STEP}
     step_s = float(max(steps, key=lambda name: steps[name])) if steps else None
+    silent = [
+        f"{s.model.pattern}: {s.model.version} met no match in training: every forecast of it is 0"
+        for s in served
+        if s.model.header.training.matches <= 0
+    ]
     steps_differ = [warning for s in served if (warning := step_warning(s.model, step_s))]
     events = counts[EVENTS, ""]
     return {
@@ -191,7 +196,7 @@ def _summary(
             for s in served
         ],
         "step_s": step_s,
-        "warnings": [*warnings, *steps_differ],
+        "warnings": [*warnings, *silent, *steps_differ],
         "seconds": round(seconds, 3),
         "events_per_second": round(events / seconds),
         "output": str(place),

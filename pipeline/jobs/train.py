@@ -21,12 +21,13 @@ from pipeline.errors import InputError
 from pipeline.forecast_pattern import ForecastPattern, settings_of
 from pipeline.jobs.enrich import events_folder
 from pipeline.jobs.forecast_patterns import catalog_per, forecast_patterns, layers_at, near_rows
+from pipeline.jobs.pattern_faults import apart, some_of
 from pipeline.jobs.training_choices import Choices, choose, kept_features
 from pipeline.model_store import open_store
 from pipeline.progress import Progress
 from pipeline.settings import ForecastSettings
 from pipeline.sources.table import read_events
-from pipeline.stages.count import count_by_group
+from pipeline.stages.count import Counted, count_patterns
 from pipeline.stages.crossing import FamilyGroup
 from pipeline.stages.sample import collect_sample, share_of
 from pipeline.stages.track_groups import Membership, memberships, of_tracks
@@ -69,7 +70,7 @@ class TrainRequest:
 
 
 def run_train(spark: SparkSession, request: TrainRequest, progress: Progress) -> dict[str, Any]:
-    """Train a model of every pattern of the catalog; the summary."""
+    """Train a model of every pattern of the catalog; the summary. A pattern that fails is told and left out."""
     began = time.monotonic()
     store = open_store(str(request.models), lambda: spark)
     with progress.step("reading events"):
@@ -83,13 +84,17 @@ def run_train(spark: SparkSession, request: TrainRequest, progress: Progress) ->
         f"{sample.events:,} of {sample.share.events:,} events are the sample that features and thresholds are chosen on"
     )
     groups = _groups(events, patterns, progress)
-    chosen = _chosen(request, store, patterns, sample, groups, progress)
+    chosen = _chosen(request, store, patterns, sample, groups, skipped, progress)
+    patterns = [p for p in patterns if p.name in chosen]
+    some_of(patterns, "trained", skipped)
     with progress.step(f"counting {sample.share.events:,} events"):
-        counts = _counted(events, request, patterns, chosen, layers, groups)
-    rows = []
-    for p in patterns:
-        with progress.step(f"learning {p.name}"):
-            rows.append(_learned(request, store, p, chosen[p.name], counts.get(p.name), progress))
+        counted = _counted(events, request, patterns, chosen, layers, groups)
+    skipped |= counted.faults
+    rows: list[dict[str, Any]] = []
+    for p in (p for p in patterns if p.name not in counted.faults):
+        with apart(p.name, skipped, progress), progress.step(f"learning {p.name}"):
+            rows.append(_learned(request, store, p, chosen[p.name], counted.groups.get(p.name), progress))
+    some_of(rows, "trained", skipped)
     return {
         "patterns": rows,
         "events": sample.share.events,
@@ -142,18 +147,19 @@ def _chosen(
     patterns: Sequence[ForecastPattern],
     sample: Sample,
     groups: Mapping[str, Membership],
+    skipped: dict[str, str],
     progress: Progress,
 ) -> dict[str, Choices]:
     layers = list(dict.fromkeys(p.layer for p in patterns if p.layer is not None))
-    found = {}
+    found: dict[str, Choices] = {}
     for p in patterns:
-        with progress.step(f"choosing features and threshold of {p.name}"):
+        with apart(p.name, skipped, progress), progress.step(f"choosing features and threshold of {p.name}"):
             former = store.counts(p.name) if request.add else None
             known = kept_features(p, former) if former is not None else None
             place = layers.index(p.layer) if p.layer is not None else None
             mine = of_tracks(groups, p.name, sample.tracks) if p.name in groups else None
             found[p.name] = choose(p, sample, place, request.settings, request.settings_of(p), known, mine)
-        for warning in found[p.name].warnings:
+        for warning in found[p.name].warnings if p.name in found else ():
             progress.say(f"{p.name}: {warning}")
     return found
 
@@ -165,7 +171,7 @@ def _counted(
     chosen: Mapping[str, Choices],
     layers: Mapping[str, Layer],
     groups: Mapping[str, Membership],
-) -> dict[str, GroupedCounts]:
+) -> Counted:
     families = []
     for layer, near in near_rows(patterns, layers).items():
         mine = tuple(chosen[p.name].pattern for p in patterns if p.layer == layer)
@@ -173,7 +179,7 @@ def _counted(
     changed = request.types or request.since or request.until
     paths = () if changed else tuple(events_folder(path) for path in request.events)
     plain = tuple(chosen[p.name].pattern for p in patterns if p.layer is None)
-    return count_by_group(Walked(events, plain, tuple(families), paths), request.settings.max_order, groups)
+    return count_patterns(Walked(events, plain, tuple(families), paths), request.settings.max_order, groups)
 
 
 def _learned(
@@ -197,7 +203,7 @@ def _learned(
     groups = _learned_groups(request, store, p, chosen, grouped, fading if former is not None else None)
     version = store.add(model, groups=groups)
     store.keep_counts(total)
-    for note in (*model.header.notes, *overlap):
+    for note in overlap:
         progress.say(f"{p.name}: {note}")
     warnings = [*chosen.warnings, *overlap]
     row = _row(model, version, total, chosen.features, time.monotonic() - began) | {"warnings": warnings}

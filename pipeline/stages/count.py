@@ -9,15 +9,16 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from models.counts import Counts, GroupedCounts, TrackGroups, grouped_from_bytes, grouped_to_bytes, merge_grouped
+from models.errors import ModelError
 from patterns.compiler import CompiledPattern
 from patterns.recognition.tables import shared_conditions
-from pipeline.stages.recognition_line import EventRows
+from pipeline.stages.recognition_line import EventRows, FamilyRows
 from pipeline.stages.symbols import PatternCounter, WholeTracks
 from pipeline.stages.track_groups import Membership, of_tracks
 from pipeline.stages.track_walk import Walked, walk_tracks
 
-COUNTED = pa.schema([("pattern", pa.string()), ("counts", pa.binary())])
-COUNTED_DDL = "pattern string, counts binary"
+COUNTED = pa.schema([("pattern", pa.string()), ("counts", pa.binary()), ("fault", pa.string())])
+COUNTED_DDL = "pattern string, counts binary, fault string"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class CountWalk:
         self._groups = wanted.groups
         self._tracks = WholeTracks()
         self._counts: dict[str, GroupedCounts] = {}
+        self._faults: dict[str, str] = {}
 
     def advance(self, rows: EventRows) -> Iterator[pa.RecordBatch]:
         """Nothing yet: what is counted is told at the end."""
@@ -55,38 +57,64 @@ class CountWalk:
         yield from ()
 
     def finish(self) -> Iterator[pa.RecordBatch]:
-        """One row per pattern, if there were events at all."""
+        """One row per pattern, if there were events at all: its counts, or why it cannot be counted."""
         for whole in self._tracks.rest():
             self._count(whole)
-        if self._counts:
-            contents = [grouped_to_bytes(found) for found in self._counts.values()]
-            yield pa.RecordBatch.from_pydict({"pattern": list(self._counts), "counts": contents}, schema=COUNTED)
+        fine = {name: found for name, found in self._counts.items() if name not in self._faults}
+        if fine or self._faults:
+            columns = {
+                "pattern": [*fine, *self._faults],
+                "counts": [*(grouped_to_bytes(found) for found in fine.values()), *([None] * len(self._faults))],
+                "fault": [*([None] * len(fine)), *self._faults.values()],
+            }
+            yield pa.RecordBatch.from_pydict(columns, schema=COUNTED)
 
     def _count(self, rows: EventRows) -> None:
         for counter in self._plain:
-            self._add(counter, counter.count(rows, self._groups_of(counter, rows)))
+            self._add(counter, rows, None)
         for layer, counters in enumerate(self._families):
             for counter in counters:
-                groups = self._groups_of(counter, rows)
-                self._add(counter, counter.count_family(rows, rows.families[layer], groups))
+                self._add(counter, rows, rows.families[layer])
 
     def _groups_of(self, counter: PatternCounter, rows: EventRows) -> TrackGroups:
         return of_tracks(self._groups, counter.pattern.name, rows.tracks)
 
-    def _add(self, counter: PatternCounter, found: GroupedCounts) -> None:
+    def _add(self, counter: PatternCounter, rows: EventRows, own: FamilyRows | None) -> None:
+        """Count one more batch; a pattern that these events do not fit is counted no further, the others are."""
         name = counter.pattern.name
+        if name in self._faults:
+            return
+        groups = self._groups_of(counter, rows)
+        try:
+            found = counter.count(rows, groups) if own is None else counter.count_family(rows, own, groups)
+        except ModelError as error:
+            self._faults[name] = str(error)
+            return
         self._counts[name] = merge_grouped([self._counts[name], found]) if name in self._counts else found
 
 
-def count_patterns(walked: Walked, max_order: int = 8) -> dict[str, Counts]:
-    """The counts of each pattern over all events, by the pattern's name; none of a pattern without events."""
-    return {name: counts.together() for name, counts in count_by_group(walked, max_order, {}).items()}
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What was counted, by the pattern's name; none of a pattern without events."""
+
+    groups: dict[str, GroupedCounts]
+    faults: dict[str, str]
+    """Patterns that these events do not fit, with the reason."""
+
+    @property
+    def together(self) -> dict[str, Counts]:
+        """The counts of all groups of each pattern as one."""
+        return {name: counts.together() for name, counts in self.groups.items()}
 
 
-def count_by_group(walked: Walked, max_order: int, groups: Mapping[str, Membership]) -> dict[str, GroupedCounts]:
-    """The counts of each pattern; of those in `groups`, by name, each group of tracks apart."""
-    begin = BeginCounting(walked.plain, tuple(group.patterns for group in walked.families), max_order, groups)
-    found: dict[str, list[GroupedCounts]] = {}
+def count_patterns(walked: Walked, max_order: int = 8, groups: Mapping[str, Membership] | None = None) -> Counted:
+    """The counts of each pattern over all events; of those in `groups`, by name, each group of tracks apart."""
+    begin = BeginCounting(walked.plain, tuple(group.patterns for group in walked.families), max_order, groups or {})
+    parts: dict[str, list[GroupedCounts]] = {}
+    faults: dict[str, str] = {}
     for row in walk_tracks(walked, begin, COUNTED_DDL).collect():
-        found.setdefault(row["pattern"], []).append(grouped_from_bytes(bytes(row["counts"]), row["pattern"]))
-    return {name: merge_grouped(parts) for name, parts in found.items()}
+        if row["fault"] is not None:
+            faults[row["pattern"]] = row["fault"]
+        else:
+            parts.setdefault(row["pattern"], []).append(grouped_from_bytes(bytes(row["counts"]), row["pattern"]))
+    return Counted({name: merge_grouped(some) for name, some in parts.items() if name not in faults}, faults)

@@ -118,7 +118,8 @@ class Sayings:
     def of(cls, reader: ModelReader) -> "Sayings":
         """Of these models."""
         models, held = reader.told_by, reader.decisions
-        columns = {name: pa.array(getattr(held, name)) for name in ("state", "chain", "probability")}
+        columns = {name: pa.array(getattr(held, name)) for name in ("state", "chain")}
+        columns["probability"] = pa.array(held.probability, mask=np.isnan(held.probability))
         columns["positive"] = pa.array(held.positive.astype(np.bool_))
         columns |= {name: _or_none(getattr(held, name)) for name in ("earliest", "latest", "most_likely")}
         columns |= {name: _known(getattr(held, name)) for name in ("earliest_s", "latest_s", "most_likely_s")}

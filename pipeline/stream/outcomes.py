@@ -66,7 +66,8 @@ class Outcomes:
                 "pattern": patterns[forecasts.model[rows]],
                 "index": forecasts.index[rows],
                 "until": forecasts.index[rows] + ahead[forecasts.model[rows]],
-                "probability": forecasts.probability[rows],
+                # where no interval reaches the threshold nothing is expected
+                "probability": np.nan_to_num(forecasts.probability[rows]),
                 "positive": forecasts.positive[rows].astype(np.bool_),
             }
         )

@@ -31,12 +31,15 @@ def model_of(
     order: int = 2,
     max_order: int = 4,
     step: int = MINUTE,
+    smoothing: float = 0.001,
     **chosen: Any,
 ) -> Model:
     """A model of `pattern` trained on tracks written as letters."""
     symbols, first_of = joined([symbols_of(pattern, text) for text in texts])
     times = np.concatenate([np.arange(len(text), dtype=np.int64) * step for text in texts])
-    settings = ModelSettings(learn=LearnSettings(order=order, min_context_probability=0.01), **chosen)
+    settings = ModelSettings(
+        learn=LearnSettings(order=order, min_context_probability=0.01, smoothing=smoothing), **chosen
+    )
     return build(pattern, count(symbols, times, first_of, pattern, max_order), settings)
 
 

@@ -40,6 +40,19 @@ def test_none_is_said_where_no_interval_reaches_the_threshold() -> None:
     assert found.probability.tolist() == [0.0, 0.8]
 
 
+def test_a_threshold_that_32_bits_miss_by_rounding_is_reached() -> None:
+    waiting = np.array([[0.7]], dtype=np.float32)
+    assert float(waiting[0, 0]) < 0.7
+    assert interval(waiting, 0.7).earliest.tolist() == [1]
+    assert interval(waiting, 0.70001).earliest.tolist() == [NONE]
+
+
+def test_masses_that_only_rounding_tells_apart_are_equal_so_that_the_earlier_interval_is_taken() -> None:
+    waiting = np.array([[0.1, 0.0, 0.1]]) + np.array([[0.0, 0.0, 1e-9]])
+    assert interval(waiting, 0.05).earliest.tolist() == [1]
+    assert interval(waiting + np.array([[0.0, 0.0, 1e-6]]), 0.05).earliest.tolist() == [3]
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.floats(0, 0.08), min_size=2, max_size=12))
 def test_a_longer_look_ahead_never_lowers_the_probability(waiting: list[float]) -> None:

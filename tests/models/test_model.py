@@ -9,7 +9,7 @@ import pytest
 from models.counts import count
 from models.decisions import LIKELY_SHARE
 from models.errors import ModelSettingError, OtherPatternError
-from models.kinds import NONE, interval, most_likely, within
+from models.kinds import NONE, Kind, interval, most_likely, within
 from models.model import ModelSettings, build
 from models.suffix_tree import LearnSettings
 from models.waiting import waiting_times
@@ -38,15 +38,57 @@ def test_no_forecast_is_made_while_a_match_is_told_unless_asked_for() -> None:
 
 
 def test_settings_change_without_learning() -> None:
-    changed = MODEL.with_settings(kind="interval", threshold=0.6)
+    changed = MODEL.with_settings(kind="interval", threshold=0.3)
     assert changed.waiting is MODEL.waiting
     assert changed.chain is MODEL.chain
-    expected = interval(MODEL.waiting, 0.6)
+    expected = interval(MODEL.waiting, 0.3)
     assert changed.decisions.latest.tolist() == expected.latest.tolist()
     assert changed.decisions.positive.tolist() == (expected.earliest != NONE).tolist()
     assert changed.version == MODEL.version
     point = MODEL.with_settings(kind="most_likely").decisions
     assert point.probability == pytest.approx(most_likely(MODEL.waiting).probability)
+
+
+def test_the_likeliest_event_stands_beside_the_interval_with_half_of_all_that_the_horizon_holds() -> None:
+    said = MODEL.with_settings(kind="most_likely", threshold=0.1).decisions
+    likely = interval(MODEL.waiting, LIKELY_SHARE * within(MODEL.waiting, 20))
+    assert said.earliest.tolist() == likely.earliest.tolist()
+    assert said.latest.tolist() == likely.latest.tolist()
+    # the pattern's own `within` has no say: it would cut the interval off
+    assert said.latest.max() > 5
+
+
+def test_where_there_is_no_interval_there_is_no_probability_of_one_either() -> None:
+    said = MODEL.with_settings(kind="interval", threshold=0.3).decisions
+    none = said.earliest == NONE
+    assert none.any()
+    assert not none.all()
+    assert np.isnan(said.probability[none]).all()
+    assert (said.probability[~none] >= 0.3).all()
+
+
+@pytest.mark.parametrize("kind", ["within", "most_likely"])
+def test_the_other_kinds_say_zero_where_nothing_is_expected(kind: Kind) -> None:
+    never = model_of(PATTERN, ["axaxcx" * 5]).with_settings(kind=kind).decisions
+    assert (never.probability == 0).all()
+
+
+def test_a_probability_that_is_the_threshold_is_positive() -> None:
+    """7 of 10 events are `a`: 0.7 in 32 bits is below 0.7 in 64."""
+    low = lettered("a", letters="a")
+    exact = model_of(low, ["aaaaaaaxxx" * 10], 0, horizon=1, threshold=0.7, forecast_in_accepting=True, smoothing=0.0)
+    assert exact.decisions.probability.max() < 0.7
+    assert exact.decisions.positive.all()
+    assert exact.with_settings(kind="interval").decisions.positive.all()
+    assert exact.with_settings(kind="most_likely").decisions.positive.all()
+    assert not exact.with_settings(threshold=0.70001).decisions.positive.any()
+
+
+def test_smoothing_that_a_large_alphabet_caps_is_said() -> None:
+    capped = model_of(PATTERN, TEXTS, smoothing=0.02)
+    assert len(capped.codes) == 4
+    assert "smoothing 0.02 over 4 symbols is capped: all of them together get 0.05" in " ".join(capped.header.notes)
+    assert not any("smoothing" in note for note in MODEL.header.notes)
 
 
 def test_a_shorter_horizon_is_read_and_a_longer_one_computed_from_the_chain() -> None:

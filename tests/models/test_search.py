@@ -90,6 +90,19 @@ def test_without_a_match_to_choose_on_nothing_is_searched_and_that_is_said() -> 
     assert "nothing was searched" in (found.note or "")
 
 
+def test_what_is_certain_is_searched_and_scored_though_its_waiting_times_add_up_to_more_than_one() -> None:
+    low = lettered("a", letters="a")
+    symbols = symbols_of(low, "aax" * 200)
+    times = np.arange(len(symbols), dtype=np.int64) * MINUTE
+    counts = count(symbols, times, np.array([0, len(symbols)]), low, 2)
+    columns = {"letter": ArrayColumn(np.array(list("aax" * 200), dtype=object), None, AttributeType.STRING)}
+    posed = problem_of(low, low, plain_sequences(columns, times, np.array([0, len(symbols)])), (), 60, 2)
+    base = ModelSettings(learn=LearnSettings(order=0, smoothing=1e-5), horizon=60)
+    found = search(low, counts, base, posed, everything(posed), Space(orders=(0,), ratios=(1.05,), budget=3))
+    assert found.model.waiting.sum(axis=1, dtype=np.float64).max() > 1
+    assert all(0 <= trial.scores["brier"] <= 1 for trial in found.trials)
+
+
 def test_tracks_are_halved_by_name_so_that_no_track_changes_sides() -> None:
     names = [f"track {n}" for n in range(200)]
     one, other = halves(names, np.arange(200))

@@ -1,5 +1,7 @@
 """The suffix tree keeps the contexts that tell something, and only those."""
 
+from dataclasses import replace
+from fractions import Fraction
 from random import Random
 
 import numpy as np
@@ -8,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.counts.counting import stretches_of
-from models.counts.table import Counts
+from models.counts.table import Counts, Level
 from models.errors import ModelSettingError, ModelSizeError
 from models.identity import Identity
 from models.suffix_tree import MOST_SMOOTHED, LearnSettings, SuffixTree, learn
@@ -47,12 +49,16 @@ def test_abracadabra_as_published() -> None:
 
 
 def plainly_learned(track: list[int], symbols: int, chosen: LearnSettings) -> set[tuple[int, ...]]:
-    """The kept contexts by the sentences of the definition, one at a time."""
+    """The kept contexts by the sentences of the definition, one at a time, in fractions: nothing is rounded."""
+    limit, symbol_limit, ratio, alpha = (
+        Fraction(str(value))
+        for value in (chosen.min_context_probability, chosen.min_symbol_probability, chosen.ratio, chosen.alpha)
+    )
     held = plain_counts([track], chosen.order + 1)
     windows = [max(len(track) - length + 1, 0) for length in range(chosen.order + 2)]
 
-    def following(context: tuple[int, ...]) -> list[float]:
-        times = [held.get((*context, symbol), 0.0) for symbol in range(symbols)]
+    def following(context: tuple[int, ...]) -> list[Fraction]:
+        times = [Fraction(held.get((*context, symbol), 0.0)) for symbol in range(symbols)]
         return [t / sum(times) for t in times] if sum(times) else []
 
     kept: set[tuple[int, ...]] = {()}
@@ -63,13 +69,13 @@ def plainly_learned(track: list[int], symbols: int, chosen: LearnSettings) -> se
             continue
         for older in range(symbols):
             longer = (older, *context)
-            likely = held.get(longer, 0.0) >= chosen.min_context_probability * windows[len(longer)]
+            likely = Fraction(held.get(longer, 0.0)) >= limit * windows[len(longer)]
             if not likely or not following(longer):
                 continue
             frontier.append(longer)
             for p, q in zip(following(longer), following(context), strict=True):
-                enough = p >= (1 + chosen.alpha) * chosen.min_symbol_probability
-                if enough and q and (p / q >= chosen.ratio or p / q <= 1 / chosen.ratio):
+                enough = p >= (1 + alpha) * symbol_limit
+                if enough and q and (p / q >= ratio or p / q <= 1 / ratio):
                     kept |= {longer[n:] for n in range(len(longer))}
     return kept
 
@@ -82,6 +88,33 @@ def test_contexts_follow_the_definition(seed: int, order: int) -> None:
     chosen = LearnSettings(order=order, min_context_probability=0.05, ratio=random.choice([1.05, 1.5]))
     counts = counted_track(track, 3, 4)
     assert contexts(learn(counts, chosen)) == plainly_learned(track, 3, chosen)
+
+
+@pytest.mark.parametrize(
+    ("followed", "of", "seen", "windows"), [(4, 7, 6, 10), (5, 7, 6, 8)], ids=["(4/7)/(6/10)", "(5/7)/(6/8)"]
+)
+def test_a_ratio_that_is_exactly_the_limit_keeps_the_context(followed: int, of: int, seen: int, windows: int) -> None:
+    """Both are 20/21 = 1/1.05: symbol 1 follows symbol 0 in `followed` of `of` cases, and is `seen` in `windows`."""
+    counts = counts_of_shares(followed, of, seen, windows)
+    # only the fall of symbol 1 may decide: the rise of symbol 0 is not likely enough to count
+    chosen = LearnSettings(order=1, min_context_probability=0.0, min_symbol_probability=0.5, ratio=1.05)
+    assert (0,) in contexts(learn(counts, chosen))
+
+
+def counts_of_shares(followed: int, of: int, seen: int, windows: int) -> Counts:
+    first = Level(np.array([0, 1]), np.array([windows - seen, seen], dtype=np.float64))
+    second = Level(np.array([0, 1]), np.array([of - followed, followed], dtype=np.float64))
+    counted = counted_track([0, 1], 2, 1)
+    return replace(counted, levels=(first, second))
+
+
+@pytest.mark.parametrize("windows", range(100, 2100, 100))
+def test_a_context_as_frequent_as_the_limit_is_kept_however_many_windows_there_are(windows: int) -> None:
+    """7 of 100 are 0.07, which 64-bit numbers deny for some numbers of windows and not for others."""
+    track = ([0] * 7 + [1] * 93) * (windows // 100)
+    chosen = LearnSettings(order=1, min_context_probability=0.07, ratio=1.0)
+    assert (0,) in contexts(learn(counted_track(track, 2, 1), chosen))
+    assert (0,) not in contexts(learn(counted_track([1, *track], 2, 1), chosen))
 
 
 def counted_track(track: list[int], symbols: int, max_order: int) -> Counts:

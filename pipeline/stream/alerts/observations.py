@@ -102,7 +102,8 @@ def _far_below(forecasts: pa.Table, ratio: float) -> NDArray[np.bool_]:
     if "threshold" not in forecasts.column_names:
         return np.zeros(forecasts.num_rows, dtype=np.bool_)
     limit = forecasts.column("threshold").to_numpy() * ratio
-    below: NDArray[np.bool_] = forecasts.column("probability").to_numpy() < limit
+    # where no interval reaches the threshold there is no probability: nothing is expected, so an alert may end
+    below: NDArray[np.bool_] = pc.fill_null(forecasts.column("probability"), 0.0).to_numpy() < limit
     return below
 
 

@@ -5,7 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from models.scoring.contenders import BoostingContender, LearnedContender, MeanWaitingContender, standard_contenders
+from models.scoring.contenders import (
+    BoostingContender,
+    ChainContender,
+    CountsMemo,
+    LearnedContender,
+    MeanWaitingContender,
+    standard_contenders,
+)
 from models.scoring.evaluation import Choice, PatternScores, evaluate_contenders
 from models.scoring.folds import folds_by_time
 from models.scoring.problem import Problem, problem_of
@@ -59,6 +66,29 @@ def scores(problem: Problem) -> PatternScores:
     folds = folds_by_time(problem.sequences.index, problem.sequences.length, 2, HORIZON)
     contenders = standard_contenders((0, 1, 3), LEARN, leaves=24, boosting=10)
     return evaluate_contenders(problem, contenders, folds, HORIZON, Choice(WITHIN, (2, 12)))
+
+
+@pytest.fixture(scope="module")
+def certain() -> Problem:
+    """Two low values and a high one, over and over: a low one comes so surely that 32-bit waiting times exceed 1."""
+    values = np.array([1.0, 1.0, 9.0] * 200)
+    columns = {"x": ArrayColumn(values, None, AttributeType.NUMBER)}
+    sequences = plain_sequences(columns, np.arange(600) * 60_000_000, np.array([0, 600]))
+    pattern = compile_pattern(spec_of("low", "a", {"a": "x < 5"}))
+    return problem_of(pattern, pattern, sequences, ["x"], 60, MAX_ORDER)
+
+
+def test_what_is_certain_is_scored_though_its_waiting_times_add_up_to_more_than_one(certain: Problem) -> None:
+    fitted = ChainContender("order 0", replace(LEARN, order=0), CountsMemo()).fit(
+        certain, np.ones(len(certain.sequences), dtype=np.bool_)
+    )
+    assert fitted.model is not None
+    assert fitted.model.waiting.sum(axis=1, dtype=np.float64).max() > 1
+    assert fitted.within(60).max() == 1.0
+    folds = folds_by_time(certain.sequences.index, certain.sequences.length, 2, 60)
+    contenders = standard_contenders((0,), LEARN, leaves=None, boosting=2)
+    found = evaluate_contenders(certain, contenders, folds, 60, Choice(60, (5,)))
+    assert next(row.scores.brier for row in found.rows if row.model == "order 0" and row.fold == "all") is not None
 
 
 def f1_of(scores: PatternScores, model: str) -> float:

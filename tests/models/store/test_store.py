@@ -22,6 +22,7 @@ from models.errors import (
     StoreWriteError,
     UnknownModelError,
 )
+from models.files import model_to_bytes
 from models.store import LocalStorage, ModelStore
 from models.versions import serial_of
 from tests.models.forecasting import model_of
@@ -54,6 +55,19 @@ def test_a_model_that_is_added_serves_and_the_ones_before_it_stay(store: ModelSt
     assert store.versions("lettered") == [first, second, third]
     assert store.patterns() == ["lettered"]
     assert (tmp_path / "lettered" / "models" / first / "model.npz").exists()
+
+
+def test_versions_are_ordered_by_their_serial_beyond_v9_and_9999(store: ModelStore) -> None:
+    """By name `v10` stands before `v9`, and `10000` before `9999`."""
+    model = model_of(PATTERN, ["abxab"])
+    names = ["lettered-v9-0002-aa", "lettered-v10-0003-bb", "lettered-v10-9999-cc", "lettered-v2-10000-dd"]
+    for name in names[::-1]:
+        store.storage.write(f"lettered/models/{name}/model.npz", model_to_bytes(model))
+    assert store.versions("lettered") == names
+    assert store.record("lettered").champion == names[-1]
+    assert store.resolve("lettered", "earlier-1") == names[-2]
+    assert store.add(model_of(PATTERN, ["abxabab"])).startswith("lettered-v1-10001-")
+    assert store.prune("lettered", keep=2) == names[:2]
 
 
 def test_a_challenger_waits_until_it_is_promoted(store: ModelStore) -> None:

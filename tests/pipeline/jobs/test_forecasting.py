@@ -39,6 +39,17 @@ forecast: {order: 2, horizon: 20, kind: within, within: 6, threshold: auto}
 LEARNED = ENTRY.replace("name: entry", "name: learned_entry").replace(
     "forecast:", "  learn: {attributes: [port_km, speed_kn], leaves: 12}\nforecast:"
 )
+UNCOUNTED = """
+name: uncounted
+domain: maritime
+says: Two conditions are said to exclude each other, and do not.
+where:
+  near: port_km < 5
+  slow: speed_kn < 12
+pattern: near ; slow
+exclusive: [[near, slow]]
+forecast: {order: 1, horizon: 5, threshold: 0.2}
+"""
 QUICK = ForecastSettings(max_order=3, train_sample_events=1000, boosting_iterations=5)
 DAYS_MS = 1_772_409_600_000
 
@@ -147,6 +158,86 @@ def test_positive_forecasts_are_those_from_the_threshold_on(
     assert rows
     assert all(row["positive"] and row["probability"] >= threshold for row in rows)
     assert summary["positive"] == len(rows)
+
+
+def test_an_interval_has_its_spread_and_no_interval_has_no_probability(
+    spark: "SparkSession", events: str, tmp_path: Path
+) -> None:
+    from pipeline.jobs.train import run_train
+
+    when = ENTRY.replace("kind: within, within: 6, threshold: auto", "kind: interval, threshold: 0.6")
+    run_train(spark, request(events, tmp_path / "models", when), SILENT)
+    rows = rows_of(forecast(spark, events, tmp_path / "models", tmp_path / "out", when, form="jsonl"))
+    none = [row for row in rows if row["earliest"] is None]
+    assert 0 < len(none) < len(rows)
+    assert all(row["probability"] is None and row["spread"] is None for row in none)
+    assert all(row["spread"] == row["latest"] - row["earliest"] for row in rows if row["earliest"] is not None)
+
+
+def test_one_pattern_s_fault_leaves_the_training_of_the_others_alone(
+    spark: "SparkSession", events: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One fails by a fault of ours, one because events do not fit it, one while it is learned; one is trained."""
+    from pipeline.jobs import train
+
+    def failing(p: Any, *others: Any) -> Any:
+        if p.name == "unchosen":
+            msg = "y_prob contains values greater than 1"
+            raise ValueError(msg)
+        return choose(p, *others)
+
+    def unlearned(pattern: Any, *others: Any) -> Any:
+        if pattern.name == "unlearned":
+            msg = "unlearned: too large"
+            raise ModelError(msg)
+        return build(pattern, *others)
+
+    choose, build = train.choose, train.build
+    monkeypatch.setattr(train, "choose", failing)
+    monkeypatch.setattr(train, "build", unlearned)
+    named = [ENTRY.replace("name: entry", f"name: {name}") for name in ("unchosen", "unlearned")]
+    summary = train.run_train(spark, request(events, tmp_path, *named, ENTRY, UNCOUNTED), SILENT)
+    assert [row["pattern"] for row in summary["patterns"]] == ["entry"]
+    assert set(summary["skipped"]) == {"unchosen", "unlearned", "uncounted"}
+    assert (
+        "ValueError: y_prob contains values greater than 1. This is a fault of the program"
+        in (summary["skipped"]["unchosen"])
+    )
+    assert summary["skipped"]["unlearned"] == "unlearned: too large"
+    assert "near, slow held on one event, but `exclusive` says that they cannot" in summary["skipped"]["uncounted"]
+    with pytest.raises(InputError, match="none of the patterns can be trained: ValueError"):
+        train.run_train(spark, request(events, tmp_path, named[0]), SILENT)
+
+
+def test_one_pattern_s_fault_leaves_the_evaluation_of_the_others_alone(
+    spark: "SparkSession", events: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pipeline.jobs import evaluate as job
+
+    def failing(p: Any, *others: Any) -> Any:
+        if p.name == "odd":
+            msg = "y_prob contains values greater than 1"
+            raise ValueError(msg)
+        return evaluated(p, *others)
+
+    evaluated = job._evaluated
+    monkeypatch.setattr(job, "_evaluated", failing)
+    summary = evaluate(spark, events, tmp_path, ENTRY.replace("name: entry", "name: odd"), ENTRY)
+    assert {row["pattern"] for row in summary["rows"]} == {"entry"}
+    assert "y_prob contains values greater than 1" in summary["skipped"]["odd"]
+
+
+def test_a_full_disk_is_no_pattern_s_fault(
+    spark: "SparkSession", events: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pipeline.jobs import train
+
+    def full(*_: Any) -> Any:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(train, "build", full)
+    with pytest.raises(OSError, match="No space left"):
+        train.run_train(spark, request(events, tmp_path), SILENT)
 
 
 def test_adding_counts_goes_on_from_those_of_the_store(spark: "SparkSession", events: str, tmp_path: Path) -> None:

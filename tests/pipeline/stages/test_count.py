@@ -68,7 +68,7 @@ def test_counts_are_those_of_a_plain_dictionary_for_any_partitioning(spark: "Spa
 
     tracks, pattern = tracks_of(partitions), plain_pattern()
     events = events_of(spark, tracks, seed=3)
-    counts = count_patterns(Walked(events, (pattern,), partitions=partitions), MAX_ORDER)["stop"]
+    counts = count_patterns(Walked(events, (pattern,), partitions=partitions), MAX_ORDER).together["stop"]
     assert counts.as_dictionary() == dictionary(pattern, tracks)
     assert counts.events == sum(map(len, tracks.values()))
     assert counts.tracks == len(tracks)
@@ -100,7 +100,7 @@ def test_a_family_counts_the_stretches_near_each_feature(spark: "SparkSession", 
     pattern = compile_pattern(spec_of("reach", "by ; at", where, family="port", max_gap_us=MAX_GAP_S * 1_000_000))
     events = events_of(spark, tracks_of(11), seed=4)
     group = FamilyGroup((pattern,), near_stage)
-    found = count_patterns(Walked(events, (), (group,), partitions=partitions), MAX_ORDER)["reach"]
+    found = count_patterns(Walked(events, (), (group,), partitions=partitions), MAX_ORDER).together["reach"]
     sample = collect_sample(events, ["speed"], Share(1024, 0, 0), [near_stage])
     expanded = sample.of_family(0, "port", MAX_ORDER)
     expected = count_rows(pattern, expanded, np.ones(len(expanded), dtype=bool), MAX_ORDER)
@@ -123,7 +123,7 @@ def test_files_that_workers_read_themselves_count_the_same(
     else:
         events.repartition(3).write.parquet(str(folder))
     read = spark.read.parquet(str(folder))
-    found = count_patterns(Walked(read, (pattern,), paths=(str(folder),)), MAX_ORDER)["stop"]
+    found = count_patterns(Walked(read, (pattern,), paths=(str(folder),)), MAX_ORDER).together["stop"]
     assert found.as_dictionary() == dictionary(pattern, tracks)
 
 

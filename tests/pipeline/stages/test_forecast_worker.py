@@ -1,5 +1,6 @@
 """What a worker tells: rows by the model of each track's group, however its events are cut into batches."""
 
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -7,8 +8,11 @@ import pyarrow as pa
 
 from models.counts import NO_GROUP, GroupedCounts, grouped_from_bytes, merge_grouped
 from models.groups import GroupModels, build_groups
+from models.kinds import KINDS as FORECAST_KINDS
 from models.model import Emission, Model, ModelSettings, build
 from models.suffix_tree import LearnSettings
+from patterns.compiler import compile_pattern
+from patterns.spec import spec_of
 from pipeline.stages.count import BeginCounting
 from pipeline.stages.forecast_worker import FORECASTS, POSITIVE, Asked, BeginForecasting, GroupsServed
 from pipeline.stages.recognition_line import EventRows
@@ -82,3 +86,35 @@ def test_positive_rows_are_those_of_every_row_that_are_positive() -> None:
     every, positive = told([rows_of([0, 1, 2])])[0], told([rows_of([0, 1, 2])], "positive")[0]
     assert positive.num_rows
     assert positive.to_pylist() == [row for row in every.to_pylist() if row["positive"]]
+
+
+def test_where_there_is_no_interval_there_is_no_probability_and_the_other_kinds_keep_theirs() -> None:
+    whole = build(PATTERN, counted([0, 1, 2], [3, 4, 5]).together(), SETTINGS)
+    for kind in FORECAST_KINDS:
+        model = whole.with_settings(kind=kind, threshold=0.6)
+        walk = BeginForecasting(Asked((model,), PATTERN.conditions), (), "all")()
+        rows = pa.Table.from_batches(list(walk.advance(rows_of([0, 2, 5])))).to_pylist()
+        none = [row for row in rows if row["earliest"] is None]
+        if kind == "interval":
+            assert none
+            assert len(none) < len(rows)
+            assert all(row["probability"] is None and not row["positive"] for row in none)
+            assert all(row["probability"] >= 0.6 and row["positive"] for row in rows if row["earliest"] is not None)
+        else:
+            assert all(row["probability"] is not None for row in rows)
+
+
+def test_a_pattern_that_the_events_do_not_fit_is_not_counted_and_the_others_are() -> None:
+    """Its alphabet rules out that `a` and `b` hold at once, and on one event they do."""
+    other = replace(PATTERN, spec=replace(PATTERN.spec, name="other"))
+    rows = rows_of([0, 1])
+    rows.words[5] = 0b11
+    odd = compile_pattern(spec_of("odd", "x", {"x": 'letter == "x"'}))
+    walk = BeginCounting((other, odd), (), 4)()
+    assert not list(walk.advance(rows))
+    (batch,) = walk.finish()
+    found = {row["pattern"]: row for row in batch.to_pylist()}
+    assert found["other"]["counts"] is None
+    assert "held on one event, which the alphabet rules out" in found["other"]["fault"]
+    assert found["odd"]["fault"] is None
+    assert grouped_from_bytes(found["odd"]["counts"]).together().events == 120

@@ -74,6 +74,14 @@ def test_a_forecast_is_right_when_the_match_comes_within_its_events() -> None:
     assert len(outcomes.saved()) == 3  # type: ignore[arg-type]
 
 
+def test_a_forecast_without_an_interval_expects_nothing() -> None:
+    said = forecasts(1, [0] * 4)
+    said.decisions.probability[:] = np.nan
+    outcomes = Outcomes(1, None)
+    outcomes.read(said, [MODEL], match_at((3, 4)), track(4))
+    assert outcomes.tally["p"]["squares"] == outcomes.tally["p"]["fn"] == 3.0
+
+
 def test_what_is_open_is_settled_in_a_later_micro_batch() -> None:
     first = Outcomes(1, None)
     first.read(forecasts(1, [1, 0]), [MODEL], None, track(2))

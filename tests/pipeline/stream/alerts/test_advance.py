@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.stream.alerts import alert_payloads, decode_alerts, encode_alerts, fresh_alert_state
+from pipeline.stream.alerts.forecast_reasons import forecast_reasons
 from tests.pipeline.stream.alerts.alert_rows import MINUTE, alerts_of, entry_of, forecast, maker_of, match, table, told
 
 
@@ -74,6 +75,17 @@ def test_a_forecast_far_below_its_threshold_ends_the_alert_at_once() -> None:
     maker = maker_of(entry_of(), raise_events=1, clear_events=10, clear_ratio=0.5)
     alerts = alerts_of(maker, forecasts=[forecast(0, 0.6), forecast(1, 0.3), forecast(2, 0.2)])
     assert told(alerts) == [("opened", "00:00"), ("closed", "00:02")]
+
+
+def test_a_forecast_without_an_interval_ends_the_alert_at_once() -> None:
+    maker = maker_of(entry_of(), raise_events=1, clear_events=10, clear_ratio=0.5)
+    alerts = alerts_of(maker, forecasts=[forecast(0, 0.6), {**forecast(1, 0.0), "probability": None}])
+    assert told(alerts) == [("opened", "00:00"), ("closed", "00:01")]
+
+
+def test_the_reason_of_a_forecast_without_an_interval_is_that_there_is_none() -> None:
+    rows = table([{**forecast(1, 0.0), "probability": None}])
+    assert forecast_reasons(rows, {}) == ["No interval reaches the threshold for slow."]
 
 
 def test_where_only_positive_forecasts_are_told_the_others_are_known_from_the_gap() -> None:

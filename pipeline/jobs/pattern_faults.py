@@ -1,0 +1,46 @@
+"""One pattern's fault leaves the other patterns of a job alone: it is told, and they go on."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from models.errors import ModelError
+from patterns.errors import PatternError
+from pipeline.errors import InputError, PipelineError
+from pipeline.progress import Progress
+
+_LOG = logging.getLogger(__name__)
+OF_ALL = (OSError, PySparkException, Py4JError)
+"""A full disk or a lost Spark is no pattern's fault: the next one would meet it too."""
+
+
+@contextmanager
+def apart(pattern: str, left_out: dict[str, str], progress: Progress) -> Iterator[None]:
+    """Work on one pattern; where it fails, the reason stands in `left_out` and what follows the block goes on."""
+    try:
+        yield
+    except OF_ALL:
+        raise
+    except Exception as error:  # whatever is wrong with one pattern, the others must not pay for it
+        _LOG.debug("pattern=%s fault", pattern, exc_info=True)
+        left_out[pattern] = reason_of(error)
+        progress.say(f"{pattern} is left out: {left_out[pattern]}")
+
+
+def reason_of(error: Exception) -> str:
+    """One line that says why: what the user can mend as it is told, any other fault with its kind."""
+    told = " ".join(str(error).split())
+    if isinstance(error, (ModelError, PatternError, PipelineError)):
+        return told
+    return f"{type(error).__name__}: {told}. This is a fault of the program: please report it."
+
+
+def some_of(done: Sequence[Any], what: str, left_out: dict[str, str]) -> None:
+    """Refuse a job that did nothing: every pattern was left out."""
+    if not done:
+        msg = f"events: none of the patterns can be {what}: " + " ".join(left_out.values())
+        raise InputError(msg)
