@@ -51,8 +51,9 @@ def write_outputs(
         with progress.step(f"writing {REPORT_FILE}"):
             layers = read_layers(request.layers, request.layer_cache) if request.layers else ()
             write_recognition_report(
-                spark, matches, events, request.catalog, layers, request.out, summary.get("skipped", {})
-            )
+                spark, matches, events, request.catalog, layers, request.out, summary.get("skipped", {}),
+                summary.get("little_known", {}),
+            )  # fmt: skip
     return {name: str(place) for name, place in written.items() if asked[name]}
 
 
