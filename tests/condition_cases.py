@@ -42,9 +42,34 @@ TYPES = {
     "last.time": AttributeType.TIMESTAMP,
 }
 NUMBERS = [0.0, -0.0, 0.1, 0.5, 1.0, 3.0, 5.0, 180.0, 350.0, -5.0, 2.0**53, 2.0**53 + 2, 2.0**63, -(2.0**63), 1e300]
-DOUBLES = [*NUMBERS, math.nextafter(5.0, 6.0), math.nextafter(2.0**63, 0), math.inf, -math.inf, math.nan, 5e-324, 3 * 2.0**61]
+DOUBLES = [
+    *NUMBERS,
+    math.nextafter(5.0, 6.0),
+    math.nextafter(2.0**63, 0),
+    math.inf,
+    -math.inf,
+    math.nan,
+    5e-324,
+    3 * 2.0**61,
+]
 WHOLES = [0, 1, 3, 5, -5, 2**53, 2**53 + 1, 2**53 - 1, 2**63 - 1, -(2**63), 2**62 + 1, 3 * 2**61]
-TEXTS = ["", "a", "b", "tanker", "Tanker", "é", "e\u0301", "\U0001f600", "a\x00", "a\x00b", " a", "ÅSA", "åsa", "ΑΣ", "İ"]
+TEXTS = [
+    "",
+    "a",
+    "b",
+    "tanker",
+    "Tanker",
+    "é",
+    "e\u0301",
+    "\U0001f600",
+    "a\x00",
+    "a\x00b",
+    " a",
+    "ÅSA",
+    "åsa",
+    "ΑΣ",
+    "İ",
+]
 START = datetime(2024, 5, 1, 12, tzinfo=UTC)
 TIMES = [START + timedelta(microseconds=step) for step in (0, 1, -1, 1_000_000, 86_400_000_000, -(10**15))]
 POOLS = {

@@ -1,4 +1,4 @@
-"""What each function of the condition language takes and gives: one table for the parser, the checks and both back ends."""
+"""What each function of conditions takes and gives: one table for the parser, the checks and both back ends."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

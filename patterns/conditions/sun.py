@@ -3,7 +3,7 @@
 A sine of two mathematical libraries may differ in the last place, and day turn into night by that. Here sines are
 polynomials of our own, and the formula is written once for any number that knows arithmetic: arrays, Spark columns.
 The sun's place is the low-precision one of the Astronomical Almanac (0.01 degrees between 1950 and 2050); it is down
-when its upper rim is below the horizon at sea level, with the refraction that sunrise tables take: below -0.833 degrees.
+when its upper rim is below the horizon at sea level, with the refraction of sunrise tables: below -0.833 degrees.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ TERMS = 9
 
 
 class Numbers(Protocol):
-    """What the formula needs beyond + - *: a remainder with the sign of its left side, a size, and a name for a value."""
+    """What the formula needs beyond + - *: a remainder with the sign of its left side, a size, names for values."""
 
     def remainder(self, value: Any, divisor: float) -> Any:
         """What is left of the division, exact."""

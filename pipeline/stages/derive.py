@@ -52,7 +52,7 @@ def options_of(policy: Policy, domain: str) -> DeriveOptions:
 
 def derive(positions: DataFrame, options: DeriveOptions) -> DataFrame:
     """`positions` with the derived attributes, from the window of each track."""
-    return with_attributes(with_previous(positions, options.gap_us), options)
+    return with_attributes(with_previous(as_sent(positions), options.gap_us), options)
 
 
 def with_previous(positions: DataFrame, gap_us: int = DEFAULT_GAP_US) -> DataFrame:
@@ -138,7 +138,8 @@ def as_sent(events: DataFrame) -> DataFrame:
     if "speed_implied" not in events.columns:
         return events
     speeds = [name for name in SPEEDS["fleet"] if name in events.columns]
-    return events.withColumns({name: F.when(~F.col("speed_implied"), F.col(name)) for name in speeds})
+    sent = ~_surely(F.col("speed_implied").cast("boolean"))
+    return events.withColumns({name: F.when(sent, F.col(name)) for name in speeds})
 
 
 def haversine_m(lon: Column, lat: Column, to_lon: Column, to_lat: Column) -> Column:

@@ -1,8 +1,8 @@
 """What a stream remembers of each track, and how new positions meet it: plain arrays, no Spark.
 
 The memory of a bucket of tracks is one table with a row for each track: its last position, since when its status holds
-and since when it has been heard without a gap. `meet` moves values about and computes nothing but whole microseconds, so
-a stream's attributes are exactly a batch's.
+and since when it has been heard without a gap. `meet` moves values about and computes nothing but whole microseconds,
+so a stream's attributes are exactly a batch's.
 """
 
 import io

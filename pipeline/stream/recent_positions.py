@@ -25,9 +25,7 @@ class RecentPositions:
     gap_us: int = DEFAULT_GAP_US
 
     @classmethod
-    def stored(
-        cls, rerun_us: int, memory: bytes, rows: bytes, gap_us: int = DEFAULT_GAP_US
-    ) -> "RecentPositions":
+    def stored(cls, rerun_us: int, memory: bytes, rows: bytes, gap_us: int = DEFAULT_GAP_US) -> "RecentPositions":
         """What `encoded` made bytes of; of nothing where there are none."""
         return cls(
             rerun_us,

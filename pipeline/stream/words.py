@@ -7,9 +7,10 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from patterns.conditions.evaluate import evaluate
+from patterns.conditions.evaluate import ArrayColumn, evaluate
 from patterns.conditions.inspection import attributes_of
-from patterns.conditions.syntax import Condition
+from patterns.conditions.syntax import TIME, Condition
+from patterns.conditions.typing import AttributeType
 from pipeline.arrow_columns import array_columns
 
 WORD_BITS = 64
@@ -35,8 +36,10 @@ def words_of(rows: pd.DataFrame, crossed: Sequence[Condition], wanted: Sequence[
     out = np.zeros((len(rows), words_for(len(wanted))), dtype=np.int64)
     out[:, : words.shape[1]] = words
     names = {a.name for condition in further for a in attributes_of(condition)}
-    table = pa.Table.from_pandas(rows[[name for name in rows.columns if name in names]], preserve_index=False)
+    table = pa.Table.from_pandas(rows[[name for name in rows.columns if name in names - {TIME}]], preserve_index=False)
     columns = array_columns(table)
+    if TIME in names:
+        columns[TIME] = ArrayColumn(rows["time_us"].to_numpy(dtype=np.int64), None, AttributeType.TIMESTAMP)
     for place, condition in enumerate(further, start=len(crossed)):
         bit = np.uint64(1) << np.uint64(place % WORD_BITS)
         held = np.where(evaluate(condition, columns, len(rows)), bit, np.uint64(0)).view(np.int64)

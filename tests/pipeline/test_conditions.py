@@ -90,8 +90,9 @@ CALLS = """
 hour(time) == 0; hour(time) == 23; hour(time) < 12; weekday(time) == 1; weekday(time) == 7; weekday(time) > 3.5;
 local_hour(time, lon) == 0; local_hour(time, lon) >= 22; local_hour(time, 180) < 3; is_night(time, lon, lat);
 is_night(time, lon, lat) == false; is_night(time, lon, lat) is unknown; not is_night(time, 0, lat); floor(lon) == -180;
-floor(lon / 15) == floor(lat / 15); floor(lon * 1e300) > 1e301; sqrt(lat) > 5; sqrt(lat) is unknown; sqrt(lat) == floor(sqrt(lat));
-lower(name) == "mærsk"; lower(name) in ("åsa", "μασ"); lower(name) == name; starts_with(name, "M"); starts_with(lower(name), "mæ");
+floor(lon / 15) == floor(lat / 15); floor(lon * 1e300) > 1e301; sqrt(lat) > 5; sqrt(lat) is unknown;
+floor(sqrt(lat)) == 5; lower(name) == "mærsk"; lower(name) in ("åsa", "μασ"); lower(name) == name;
+starts_with(name, "M"); starts_with(lower(name), "mæ");
 starts_with(name, "") is unknown; lower(name) is known; starts_with(name, "M") == is_night(time, lon, lat)
 """
 

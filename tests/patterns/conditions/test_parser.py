@@ -27,6 +27,7 @@ A, B, C, X = Attribute("a"), Attribute("b"), Attribute("c"), Attribute("x")
 def less(left: Attribute | Literal, right: Attribute | Literal) -> Comparison:
     return Comparison(Operator.LESS, left, right)
 
+
 LOWER_X = Call(Function.LOWER, (X,))
 
 
