@@ -98,8 +98,8 @@ def _polygons_of_file(spec: LayerSpec) -> NDArray[Any]:
     assert spec.land_file is not None
     own = LayerSpec(name=f"{spec.name}: land_file", kind="land", file=spec.land_file, invalid=spec.invalid)
     features, _ = check_features(read_features(own), own)
-    parts: NDArray[Any] = shapely.get_parts(features.geometry.to_numpy())
-    polygons = parts[shapely.get_dimensions(parts) == POLYGON]
+    parts = shapely.get_parts(features.geometry.to_numpy())
+    polygons: NDArray[Any] = parts[shapely.get_dimensions(parts) == POLYGON]
     if not len(polygons):
         msg = f"{where(own)}: holds no polygons. Name a file with the polygons of land."
         raise LayerReadError(msg)
