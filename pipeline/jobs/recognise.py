@@ -35,6 +35,7 @@ from pipeline.stages.recognise import Recognise
 from pipeline.stages.schemes.facts import Prepared, prepare
 from pipeline.stages.schemes.planner import Scheme
 from pipeline.stages.schemes.running import Work, run_scheme
+from pipeline.stages.since_start import with_start
 from pipeline.stages.tally import CORRUPT, EVENTS, OMITTED, open_tally
 
 
@@ -86,6 +87,7 @@ class _Run:
         with self._step("reading events"):
             files = usable_files([events_folder(path) for path in request.events], request.skip_corrupt)
             events = read_events(self.spark, files.paths, request.types, request.time_unit)
+            events = replace(events, good=with_start(events.good, request.catalog))
         for file in files.corrupt:
             self.progress.say(f"{file}: cannot be read as Parquet, left out")
         with self._step(f"compiling {len(request.catalog)} patterns"):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812
 
 from pipeline.schemas import DERIVED_COLUMNS
@@ -22,6 +22,7 @@ REMEMBERED = ("time", "lon", "lat", "speed_kn", "heading_deg", "course_deg")
 """Columns of a position that the next one of its track is compared with."""
 
 PREVIOUS_COLUMNS = (*(f"previous_{name}" for name in REMEMBERED), "status_since", "heard_since")
+MINUTES = "minutes_since_start"
 KMH_PER_KNOT = 1.852
 SPEEDS = {"maritime": ("speed_kn",), "fleet": ("speed_kn", "speed_kmh")}
 """The speeds that positions of a domain have."""
@@ -60,15 +61,33 @@ def with_previous(positions: DataFrame, gap_us: int = DEFAULT_GAP_US) -> DataFra
 
     Also since when its status holds, and since when the track has been heard without a gap.
     """
-    in_order = Window.partitionBy("track").orderBy("time", "offset")
-    so_far = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    in_order = _in_time()
     before = {f"previous_{name}": F.lag(name).over(in_order) for name in REMEMBERED}
-    previous, time = F.lag("time").over(in_order), F.col("time")
-    changed = previous.isNull() | ~F.lag(status()).over(in_order).eqNullSafe(status())
-    begins = previous.isNull() | (F.unix_micros(time) - F.unix_micros(previous) > gap_us)
-    marks = {"status_since": F.when(changed, time), "heard_since": F.when(begins, time)}
-    marked = positions.withColumns({**before, **marks})
-    return marked.withColumns({name: F.last(name, ignorenulls=True).over(so_far) for name in marks})
+    changed = F.lag("time").over(in_order).isNull() | ~F.lag(status()).over(in_order).eqNullSafe(status())
+    return _with_begins(positions.withColumns(before), {"status_since": changed, "heard_since": _after_silence(gap_us)})
+
+
+def with_minutes(events: DataFrame, gap_us: int = DEFAULT_GAP_US) -> DataFrame:
+    """`events` of any kind with `minutes_since_start` alone."""
+    heard = _with_begins(events, {"heard_since": _after_silence(gap_us)})
+    return heard.withColumn(MINUTES, _minutes_since("heard_since")).drop("heard_since")
+
+
+def _in_time() -> WindowSpec:
+    return Window.partitionBy("track").orderBy("time", "offset")
+
+
+def _after_silence(gap_us: int) -> Column:
+    """Whether the track is heard for the first time, or again after a gap."""
+    previous = F.lag("time").over(_in_time())
+    return previous.isNull() | (F.unix_micros("time") - F.unix_micros(previous) > gap_us)
+
+
+def _with_begins(positions: DataFrame, begins: dict[str, Column]) -> DataFrame:
+    """`positions` with the time at which each of these last began in the track."""
+    so_far = _in_time().rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    marked = positions.withColumns({name: F.when(begin, F.col("time")) for name, begin in begins.items()})
+    return marked.withColumns({name: F.last(name, ignorenulls=True).over(so_far) for name in begins})
 
 
 def status() -> Column:
@@ -82,9 +101,7 @@ def with_attributes(positions: DataFrame, options: DeriveOptions) -> DataFrame:
         {
             "turn_deg": _turn_deg(),
             "drift_deg": F.abs(wrapped_deg(F.col("heading_deg") - F.col("course_deg"))),
-            "status_duration_min": F.when(
-                status().isNotNull(), _seconds_between(F.col("status_since"), F.col("time")) / 60
-            ),
+            "status_duration_min": F.when(status().isNotNull(), _minutes_since("status_since")),
         }
     )
     compared = measured.withColumns(
@@ -97,7 +114,7 @@ def with_attributes(positions: DataFrame, options: DeriveOptions) -> DataFrame:
         {
             "position_jump": is_jump(F.col("distance_m"), F.col("gap_s"), options),
             "accelerating": F.coalesce(F.col("accelerating"), F.col("acceleration") > 0),
-            "minutes_since_start": _seconds_between(F.col("heard_since"), F.col("time")) / 60,
+            MINUTES: _minutes_since("heard_since"),
         }
     )
     judged = with_speeds(judged, options)
@@ -176,6 +193,10 @@ def _turn_deg() -> Column:
 
 def _seconds_between(earlier: Column, later: Column) -> Column:
     return (F.unix_micros(later) - F.unix_micros(earlier)) / 1e6
+
+
+def _minutes_since(begin: str) -> Column:
+    return _seconds_between(F.col(begin), F.col("time")) / 60
 
 
 def _per_second(amount: Column, gap_s: Column) -> Column:

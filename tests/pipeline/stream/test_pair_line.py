@@ -48,7 +48,7 @@ HEARD_LONG = """\
   version: 1
   domain: maritime
   says: A vessel has been heard for more than 90 minutes and it is late at night.
-  where: {late: minutes_since_start > 90 and hour(time) < 1 and is_night(time, lon, lat)}
+  where: {late: "minutes_since_start > 90 and hour(time) < 1 and is_night(time, lon, lat)"}
   pattern: late
   report: episodes
 """

@@ -87,7 +87,7 @@ def test_null_attributes_come_back_as_spark_hands_them_over() -> None:
     events = unpacked(out.column("packed").to_pylist())
     assert events["vessel_type"].tolist() == ["cargo", None, "tug"]
     assert np.isnan(events["speed_kn"].to_numpy()).all()
-    assert events["word_0"].tolist() == [0b110, 0b100, 0b100]
+    assert events["word_0"].tolist() == [0b110110, 0b110100, 0b110100]
 
 
 PLAIN_TEXT = st.text(st.characters(min_codepoint=32, max_codepoint=126, exclude_characters='"\\@ '), min_size=1)
