@@ -11,12 +11,14 @@ from geo.errors import AttributeClashError
 from geo.layers import Layer, LayerSpec
 
 POSITION = ("lon", "lat")
+ON_LAND = "on_land"
 
 
 def attribute_names(spec: LayerSpec) -> tuple[str, ...]:
     """The columns that a layer gives, in their order."""
     distance = (f"{spec.kind}_distance_m",) if spec.measures_distance else ()
-    return (f"in_{spec.kind}", f"{spec.kind}_name", *distance, *(f"{spec.kind}_{name}" for name in spec.attributes))
+    own = (f"{spec.kind}_{name}" for name in spec.attributes)
+    return (f"in_{spec.kind}", f"{spec.kind}_name", *distance, *own, *((ON_LAND,) if spec.has_land else ()))
 
 
 def attribute_schema(layers: Iterable[Layer]) -> StructType:
@@ -26,6 +28,7 @@ def attribute_schema(layers: Iterable[Layer]) -> StructType:
         features = layer.index.table.schema
         kinds: list[DataType] = [BooleanType(), StringType(), *([DoubleType()] if layer.spec.measures_distance else [])]
         kinds += [_spark_type(features.field(name).type) for name in layer.spec.attributes]
+        kinds += [BooleanType()] if layer.spec.has_land else []
         fields += [StructField(n, k) for n, k in zip(attribute_names(layer.spec), kinds, strict=True)]
     return StructType(fields)
 

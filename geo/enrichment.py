@@ -1,7 +1,8 @@
 """Events with what layers say of their positions: one function in front of every way to compute it.
 
 All strategies give the same answer: `in_<kind>` when a zone holds the position (its edge included) or a feature is
-within its radius; `<kind>_name` and `<kind>_distance_m` of the feature that holds it, else of the nearest one.
+within its radius; `<kind>_name` and `<kind>_distance_m` of the feature that holds it, else of the nearest one. A layer
+that knows land from sea (a coast) also gives `on_land`, and its distances are below 0 there.
 """
 
 from collections.abc import Sequence
@@ -44,6 +45,8 @@ def choose(layers: Sequence[Layer], strategy: Strategy = "auto", streaming: bool
 def _choice(layer: Layer, strategy: Strategy, streaming: bool) -> Choice:
     if layer.spec.holds_by_time:
         return Choice(layer.spec.name, "worker", "its features hold for a while each: workers look up place and time")
+    if layer.index.arrays.land.is_known:
+        return Choice(layer.spec.name, "worker", "it knows land from sea, which workers look up")
     size = f"{layer.report.features:,} features, {layer.size_bytes / 1e6:,.1f} MB of index"
     if strategy != "auto":
         return Choice(layer.spec.name, strategy, f"as asked; {size}")

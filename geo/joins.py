@@ -14,7 +14,7 @@ import numpy as np
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from geo.attributes import POSITION
+from geo.attributes import ON_LAND, POSITION
 from geo.cells import CELL_DEG, Cells, cell_size, cell_table
 from geo.errors import StrategyError
 from geo.layers import Layer
@@ -202,6 +202,8 @@ def _named(places: DataFrame, layer: Layer) -> DataFrame:
     if spec.measures_distance:
         columns[f"{spec.kind}_distance_m"] = F.col("metres")
     columns |= {f"{spec.kind}_{name}": F.when(F.col("inside"), F.col(name)) for name in spec.attributes}
+    if spec.has_land:  # a layer that knows of land is asked by workers
+        columns[ON_LAND] = F.lit(None).cast("boolean")
     return joined.select(
         *[name for name in places.columns if name not in ("feature", "metres", "inside")],
         *[column.alias(name) for name, column in columns.items()],

@@ -118,6 +118,8 @@ def answer_columns(layers: Sequence[StoredLayer], lon: Any, lat: Any, time_us: A
         if layer.spec.measures_distance:
             values.append(pa.array(answer.distance_m, mask=np.isnan(answer.distance_m)))
         values += [_take(index.table[name], holding) for name in layer.spec.attributes]
+        if layer.spec.has_land:
+            values.append(pa.array(answer.on_land, mask=~answer.side_known))
         out |= dict(zip(attribute_names(layer.spec), values, strict=True))
     return out
 

@@ -3,7 +3,7 @@
 The columns are never null and agree with `patterns.conditions.evaluate` on every value; the rules about types,
 constants and the unknown are those of `patterns.conditions.lowering`. Spark's own rules differ in places, which are
 guarded here: it holds NaN equal to itself and above all numbers, lets `least` and `greatest` skip nulls, compares a
-long with a double by rounding the long, and in ANSI mode fails on a division by zero.
+long with a double by rounding the long, rounds down to a long, and in ANSI mode fails on a division by zero.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +19,8 @@ from pyspark.sql import types as T  # noqa: N812
 from patterns.conditions import Attribute, AttributeType, Condition
 from patterns.conditions.evaluate import TWO_TO_63
 from patterns.conditions.exact import as_double
-from patterns.conditions.functions import EARTH_RADIUS_M, RADIANS_PER_DEGREE
+from patterns.conditions.functions import EARTH_RADIUS_M, RADIANS_PER_DEGREE, THURSDAY
+from patterns.conditions.letters import capitals
 from patterns.conditions.lowering import (
     Denied,
     IntegerAgainstDouble,
@@ -32,6 +33,8 @@ from patterns.conditions.lowering import (
     VersusConstant,
     lower,
 )
+from patterns.conditions.signatures import type_given
+from patterns.conditions.sun import DAY_US, DEGREE_US, DOWN, FARTHEST_LAT, FARTHEST_LON, HOUR_US, sine_of_height
 from patterns.conditions.syntax import TIME, Arithmetic, Call, Function, Literal, Negative, Operator, Register, Value
 
 Resolve = Callable[[Attribute], Column]
@@ -161,10 +164,21 @@ class _Columns:
         column = self._typed(value)
         if isinstance(value, Attribute) and not isinstance(self.kinds[value.key], NUMBER_TYPES):
             return column.isNotNull()
+        if isinstance(value, Call) and type_given(value) is not AttributeType.NUMBER:
+            return column.isNotNull()
         return column.isNotNull() & ~F.isnan(column)
 
     def _typed(self, value: Value) -> Column:
         """The value as the type that decides its comparisons: long, double, string or boolean."""
+        match value:
+            case Literal(str() as text):
+                return F.lit(text)
+            case Call(Function.LOWER, (inner,)):
+                return F.translate(self._text(inner), *capitals())
+            case Call(Function.STARTS_WITH, (inner, Literal(str() as beginning))):
+                return self._text(inner).startswith(beginning)
+            case Call(Function.IS_NIGHT, (time, lon, lat)):
+                return _night(*map(self._double, (time, lon, lat)))
         if not isinstance(value, Attribute):
             return self._double(value)
         column, kind = self.resolve(value), self.kinds[value.key]
@@ -180,6 +194,10 @@ class _Columns:
             case _ if isinstance(kind, NUMBER_TYPES):
                 return column.cast("double")
         return column
+
+    def _text(self, value: Value | Register) -> Column:
+        assert not isinstance(value, Register), "a register is only the argument of seconds_since"
+        return self._typed(value)
 
     def _double(self, value: Value | Register) -> Column:
         """The value as a double; null or NaN where it is unknown."""
@@ -239,6 +257,50 @@ def _call(function: Function, arguments: list[Column]) -> Column:
         case Function.SECONDS_SINCE:
             msg = "seconds_since takes a register, which is no column"
             raise AssertionError(msg)
+        case Function.FLOOR:
+            return _floor(arguments[0])
+        case Function.SQRT:
+            return F.sqrt(arguments[0])
+        case Function.HOUR:
+            return _floor(_of_day(arguments[0]) / F.lit(HOUR_US))
+        case Function.LOCAL_HOUR:
+            time, lon = arguments
+            return _floor(_of_day(time + lon * F.lit(DEGREE_US)) / F.lit(HOUR_US))
+        case Function.WEEKDAY:
+            days = (arguments[0] - _of_day(arguments[0])) / F.lit(DAY_US)
+            return F.pmod(days + F.lit(THURSDAY), F.lit(7.0)) + F.lit(1.0)
+        case Function.IS_NIGHT | Function.LOWER | Function.STARTS_WITH:
+            msg = f"{function.value} gives no number"
+            raise AssertionError(msg)
+
+
+def _of_day(time_us: Column) -> Column:
+    return F.pmod(time_us, F.lit(DAY_US))
+
+
+def _floor(number: Column) -> Column:
+    """Spark rounds down to a long; what is beyond 2^53 is whole already."""
+    small = F.abs(number) < F.lit(2.0**53)
+    return F.when(small, F.floor(number).cast("double")).otherwise(number)
+
+
+def _night(time_us: Column, lon: Column, lat: Column) -> Column:
+    somewhere = (F.abs(lat) <= F.lit(FARTHEST_LAT)) & (F.abs(lon) <= F.lit(FARTHEST_LON))
+    return F.when(somewhere, sine_of_height(_Numbers(), time_us, lon, lat) < F.lit(DOWN))
+
+
+class _Numbers:
+    """How columns do what the sun's formula asks of numbers."""
+
+    def remainder(self, value: Column, divisor: float) -> Column:
+        return value % F.lit(divisor)
+
+    def size(self, value: Column) -> Column:
+        return F.abs(value)
+
+    def let(self, value: Column, use: Callable[[Column], Column]) -> Column:
+        """A list of one, whose element is named: an expression that is written often is worked out as often."""
+        return F.transform(F.array(value), use)[0]
 
 
 def _all_known(columns: Sequence[Column]) -> Column:

@@ -58,6 +58,8 @@ DERIVED_COLUMNS: dict[str, T.DataType] = {
     "drift_deg": T.DoubleType(),
     "status_duration_min": T.DoubleType(),
     "position_jump": T.BooleanType(),
+    "minutes_since_start": T.DoubleType(),
+    "speed_implied": T.BooleanType(),
 }
 """What `pipeline.stages.derive` adds, from the previous position of the track; defined in docs/attributes.md."""
 

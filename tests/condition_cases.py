@@ -1,7 +1,7 @@
 """Random conditions and rows that visit the awkward values, and an evaluator written from the definition alone."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -42,9 +42,34 @@ TYPES = {
     "last.time": AttributeType.TIMESTAMP,
 }
 NUMBERS = [0.0, -0.0, 0.1, 0.5, 1.0, 3.0, 5.0, 180.0, 350.0, -5.0, 2.0**53, 2.0**53 + 2, 2.0**63, -(2.0**63), 1e300]
-DOUBLES = [*NUMBERS, math.nextafter(5.0, 6.0), math.nextafter(2.0**63, 0), math.inf, -math.inf, math.nan, 5e-324]
-WHOLES = [0, 1, 3, 5, -5, 2**53, 2**53 + 1, 2**53 - 1, 2**63 - 1, -(2**63), 2**62 + 1]
-TEXTS = ["", "a", "b", "tanker", "Tanker", "é", "e\u0301", "\U0001f600", "a\x00", "a\x00b", " a"]
+DOUBLES = [
+    *NUMBERS,
+    math.nextafter(5.0, 6.0),
+    math.nextafter(2.0**63, 0),
+    math.inf,
+    -math.inf,
+    math.nan,
+    5e-324,
+    3 * 2.0**61,
+]
+WHOLES = [0, 1, 3, 5, -5, 2**53, 2**53 + 1, 2**53 - 1, 2**63 - 1, -(2**63), 2**62 + 1, 3 * 2**61]
+TEXTS = [
+    "",
+    "a",
+    "b",
+    "tanker",
+    "Tanker",
+    "é",
+    "e\u0301",
+    "\U0001f600",
+    "a\x00",
+    "a\x00b",
+    " a",
+    "ÅSA",
+    "åsa",
+    "ΑΣ",
+    "İ",
+]
 START = datetime(2024, 5, 1, 12, tzinfo=UTC)
 TIMES = [START + timedelta(microseconds=step) for step in (0, 1, -1, 1_000_000, 86_400_000_000, -(10**15))]
 POOLS = {
@@ -78,6 +103,8 @@ def _arithmetic(inner: st.SearchStrategy[Value]) -> st.SearchStrategy[Value]:
         st.builds(lambda a: Call(Function.ABS, (a,)), inner),
         st.builds(lambda f, a, b: Call(f, (a, b)), st.sampled_from([Function.MIN, Function.MAX]), inner, inner),
         st.builds(lambda a, b: Call(Function.ANGLE, (a, b)), inner, inner),
+        st.builds(lambda f, a: Call(f, (a,)), st.sampled_from([Function.FLOOR, Function.SQRT]), inner),
+        st.builds(lambda a: Call(Function.LOCAL_HOUR, (Attribute("time"), a)), inner),
     )
 
 
@@ -86,12 +113,18 @@ number_literals = st.sampled_from(NUMBERS + WHOLES + [2**63, 10**20, -(10**20), 
 ).map(Literal)
 since = st.just(Call(Function.SECONDS_SINCE, (Register("last"),)))
 plain_numbers = _attributes(AttributeType.NUMBER, AttributeType.INTEGER)
-numbers: st.SearchStrategy[Value] = st.recursive(plain_numbers | number_literals | since, _arithmetic, max_leaves=4)
 times = _attributes(AttributeType.TIMESTAMP)
+clocks = st.builds(lambda f, a: Call(f, (a,)), st.sampled_from([Function.HOUR, Function.WEEKDAY]), times)
+numbers: st.SearchStrategy[Value] = st.recursive(
+    plain_numbers | number_literals | since | clocks, _arithmetic, max_leaves=4
+)
 time_literals = st.sampled_from([moment.isoformat() for moment in TIMES] + ["2024-05-01T14:00:00+02:00"]).map(Literal)
-texts = _attributes(AttributeType.STRING)
+plain_texts = _attributes(AttributeType.STRING)
+texts: st.SearchStrategy[Value] = plain_texts | plain_texts.map(lambda text: Call(Function.LOWER, (text,)))
 text_literals = st.sampled_from([*TEXTS, "never"]).map(Literal)
-truths = _attributes(AttributeType.BOOLEAN)
+beginnings = st.builds(lambda a, b: Call(Function.STARTS_WITH, (a, b)), texts, text_literals)
+nights = st.builds(lambda a, b, c: Call(Function.IS_NIGHT, (a, b, c)), times, plain_numbers, plain_numbers)
+truths: st.SearchStrategy[Attribute | Call] = _attributes(AttributeType.BOOLEAN) | beginnings | nights
 truth_literals = st.booleans().map(Literal)
 operators = st.sampled_from(list(Operator))
 equalities = st.sampled_from([Operator.EQUAL, Operator.UNEQUAL])
@@ -153,8 +186,8 @@ def satisfied(condition: Condition, row: Row) -> bool:
     match condition:
         case Literal(value):
             return bool(value)
-        case Attribute():
-            return row[condition.key] is True
+        case Attribute() | Call():
+            return result(condition, row) is True
         case Not(part):
             return not satisfied(part, row)
         case And(parts):
@@ -201,7 +234,7 @@ def result(value: Value, row: Row) -> Any:
     return None if isinstance(found, float) and math.isnan(found) else found
 
 
-def _computed(value: Value, row: Row) -> float | None:
+def _computed(value: Value, row: Row) -> Any:
     match value:
         case Call(Function.SECONDS_SINCE, _):
             now, then = row["time"], row["last.time"]
@@ -215,7 +248,49 @@ def _computed(value: Value, row: Row) -> float | None:
     found = [result(operand, row) for operand in operands]
     if None in found:
         return None
+    if isinstance(value, Call) and value.function in SPECIAL:
+        return SPECIAL[value.function](*found)
     return _applied(value, [float(number) for number in found])
+
+
+def _microseconds(moment: datetime) -> float:
+    return float((moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1))
+
+
+def _local_hour(moment: datetime, lon: float) -> float | None:
+    shifted = _microseconds(moment) + float(lon) * 240e6
+    return math.floor(shifted % 86_400e6 / 3_600e6) if math.isfinite(shifted) else None
+
+
+def is_night(moment: datetime, lon: float, lat: float) -> bool | None:
+    """By way of right ascension and hour angle, with the sines of the machine."""
+    if abs(lat) > 90 or abs(lon) > 360:
+        return None
+    days = (_microseconds(moment) - 946_728_000e6) / 86_400e6
+    anomaly = math.radians(357.528 + 0.9856003 * days)
+    along = math.radians(280.460 + 0.9856474 * days + 1.915 * math.sin(anomaly) + 0.020 * math.sin(2 * anomaly))
+    tilt = math.radians(23.439 - 0.0000004 * days)
+    ascension = math.atan2(math.cos(tilt) * math.sin(along), math.cos(along))
+    declination = math.asin(math.sin(tilt) * math.sin(along))
+    hour_angle = math.radians(280.46061837 + 360.98564736629 * days + lon) - ascension
+    north = math.radians(lat)
+    height = math.sin(north) * math.sin(declination)
+    height += math.cos(north) * math.cos(declination) * math.cos(hour_angle)
+    return math.degrees(math.asin(height)) < -0.833
+
+
+def _lower(text: str) -> str:
+    return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
+
+
+SPECIAL: Mapping[Function, Callable[..., Any]] = {
+    Function.HOUR: lambda moment: moment.hour,
+    Function.WEEKDAY: lambda moment: moment.isoweekday(),
+    Function.LOCAL_HOUR: _local_hour,
+    Function.IS_NIGHT: is_night,
+    Function.LOWER: _lower,
+    Function.STARTS_WITH: lambda text, beginning: text.startswith(beginning),
+}
 
 
 def _applied(value: Value, numbers: list[float]) -> float | None:
@@ -236,6 +311,10 @@ def _applied(value: Value, numbers: list[float]) -> float | None:
             return min(numbers)
         case Call(Function.MAX):
             return max(numbers)
+        case Call(Function.SQRT):
+            return math.sqrt(numbers[0]) if numbers[0] >= 0 else None
+        case Call(Function.FLOOR):
+            return float(math.floor(numbers[0])) if math.isfinite(numbers[0]) else numbers[0]
         case Call(Function.ANGLE):
             apart = numbers[0] - numbers[1]
             if not math.isfinite(apart):

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import shapely
 from numpy.typing import NDArray
 
+from geo.layers.land import LAND_FILE, NO_LAND, Land
 from geo.layers.pieces import edges_of, shortened, zones_of
 from geo.measures.containment import NONE, OPEN, Zones, first_zone
 from geo.measures.nearest import Pieces, build_pieces, nearby, nearest
@@ -35,6 +36,9 @@ class Answer:
     distance_m: Floats
     inside: Booleans
     known: Booleans
+    on_land: Booleans
+    side_known: Booleans
+    """Whether it is known that the position is on land, or that it is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +50,10 @@ class IndexArrays:
     reaching: Pieces
     zones: Zones
     records: Records = NO_RECORDS
+    land: Land = NO_LAND
 
 
-def build_arrays(features: gpd.GeoDataFrame, records: Records = NO_RECORDS) -> IndexArrays:
+def build_arrays(features: gpd.GeoDataFrame, records: Records = NO_RECORDS, land: Land = NO_LAND) -> IndexArrays:
     """The arrays of a layer's checked features."""
     radius = np.array(features["radius_m"], float)
     edges, owner, of_polygon = edges_of(features.geometry.to_numpy())
@@ -57,7 +62,7 @@ def build_arrays(features: gpd.GeoDataFrame, records: Records = NO_RECORDS) -> I
     varied = len(np.unique(radius)) > 1
     chosen = slice(None) if varied else slice(0, 0)
     reaching = build_pieces(short[chosen], short_owner[chosen], radius[short_owner[chosen]])
-    return IndexArrays(radius, build_pieces(short, short_owner), reaching, zones, records)
+    return IndexArrays(radius, build_pieces(short, short_owner), reaching, zones, records, land)
 
 
 class LayerIndex:
@@ -80,14 +85,16 @@ class LayerIndex:
 
     @cached_property
     def _polygons(self) -> tuple[Any, Integers]:
-        shapes = gpd.read_parquet(self._file, columns=["geometry"]).geometry.to_numpy()
-        numbers = self.arrays.zones.feature
-        return shapely.STRtree(shapes[numbers]), numbers
+        return _tree(self._file, self.arrays.zones)
+
+    @cached_property
+    def _land(self) -> tuple[Any, Integers]:
+        return _tree(self._file.with_name(LAND_FILE), self.arrays.land.zones)
 
     def answer(self, lon: Floats, lat: Floats, distance: bool = True) -> Answer:
         """What the layer says of each position; nothing where a coordinate is missing or out of range."""
         known = in_range(lon, lat)
-        feature = self._zone(lon, lat, known)
+        feature = self._zone(lon, lat, known, self.arrays.zones)
         inside = feature != NONE
         metres = np.where(inside, 0.0, np.nan)
         rest = known & ~inside
@@ -98,13 +105,27 @@ class LayerIndex:
             found = nearest(lon, lat, rest, self.arrays.pieces)
             feature, metres = np.where(rest, found.feature, feature), np.where(rest, found.distance_m, metres)
             inside |= rest & (metres <= self.arrays.radius_m[feature])
-        return Answer(feature, metres, inside, known)
+        return self._with_side(lon, lat, Answer(feature, metres, inside, known, *_no_side(lon)), distance)
+
+    def _with_side(self, lon: Floats, lat: Floats, answer: Answer, distance: bool) -> Answer:
+        """The answer with its side of the coast, and distances below 0 on land, also from within a zone to its edge."""
+        land = self.arrays.land
+        if not land.is_known:
+            return answer
+        on_land = self._zone(lon, lat, answer.known, land.zones) != NONE
+        metres = answer.distance_m
+        if distance:
+            within = on_land & (metres == 0.0)
+            away = np.where(within, nearest(lon, lat, within, self.arrays.pieces).distance_m, metres)
+            metres = np.where(on_land, -away, away) + 0.0  # no -0.0
+        settled = on_land | (answer.known & land.settled[0])
+        return dataclasses.replace(answer, distance_m=metres, on_land=on_land, side_known=settled)
 
     def answer_at(self, lon: Floats, lat: Floats, time_us: Integers) -> Answer:
         """The same at a time each, of the records in force; `feature` counts records."""
         where = self.answer(lon, lat, distance=False)
         record = holding(np.where(where.inside, where.feature, NONE), time_us, self.arrays.records)
-        return Answer(record, np.full(len(lon), np.nan), record != NONE, where.known)
+        return Answer(record, np.full(len(lon), np.nan), record != NONE, where.known, *_no_side(lon))
 
     def nearby(self, lon: Floats, lat: Floats, radius_m: float) -> tuple[Integers, Integers, Floats]:
         """Row, feature and distance of every feature within `radius_m`, in order of row and feature."""
@@ -120,28 +141,24 @@ class LayerIndex:
         metres = np.concatenate((found.distance_m[near], np.zeros(len(rows))))
         return row[order], feature[order], metres[order]
 
-    def _zone(self, lon: Floats, lat: Floats, known: Booleans) -> Integers:
-        feature = first_zone(lon, lat, known, self.arrays.zones)
+    def _zone(self, lon: Floats, lat: Floats, known: Booleans, zones: Zones) -> Integers:
+        feature = first_zone(lon, lat, known, zones)
         unsettled = np.flatnonzero(feature == OPEN)
         if len(unsettled):
             feature[unsettled] = NONE
-            rows, holders = self._exact(lon[unsettled], lat[unsettled])
+            shapes = self._polygons if zones is self.arrays.zones else self._land
+            rows, holders = _exact(lon[unsettled], lat[unsettled], *shapes)
             lowest = np.full(len(unsettled), np.iinfo(np.int64).max)
             np.minimum.at(lowest, rows, holders)
             feature[unsettled] = np.where(lowest == np.iinfo(np.int64).max, NONE, lowest)
         return feature
 
     def _all_zones(self, lon: Floats, lat: Floats, known: Booleans) -> tuple[Integers, Integers]:
-        held = np.flatnonzero(self._zone(lon, lat, known) != NONE)
+        held = np.flatnonzero(self._zone(lon, lat, known, self.arrays.zones) != NONE)
         if not len(held):
             return held, held
-        rows, features = self._exact(lon[held], lat[held])
+        rows, features = _exact(lon[held], lat[held], *self._polygons)
         return held[rows], features
-
-    def _exact(self, lon: Floats, lat: Floats) -> tuple[Integers, Integers]:
-        tree, numbers = self._polygons
-        rows, found = tree.query(position_shapes(lon, lat), predicate="intersects")
-        return rows, numbers[found]
 
     def _fill_holders(
         self, lon: Floats, lat: Floats, wanted: Booleans, feature: Integers, metres: Floats, inside: Booleans
@@ -151,6 +168,21 @@ class LayerIndex:
         rows, firsts = np.unique(found.row[order], return_index=True)
         feature[rows], metres[rows] = found.feature[order][firsts], found.distance_m[order][firsts]
         inside[rows] = True
+
+
+def _tree(file: Path, zones: Zones) -> tuple[Any, Integers]:
+    """The polygons of a stored file that are zones, for exact questions, and their numbers."""
+    shapes = gpd.read_parquet(file, columns=["geometry"]).geometry.to_numpy()
+    return shapely.STRtree(shapes[zones.feature]), zones.feature
+
+
+def _exact(lon: Floats, lat: Floats, tree: Any, numbers: Integers) -> tuple[Integers, Integers]:
+    rows, found = tree.query(position_shapes(lon, lat), predicate="intersects")
+    return rows, numbers[found]
+
+
+def _no_side(lon: Floats) -> tuple[Booleans, Booleans]:
+    return np.zeros(len(lon), np.bool_), np.zeros(len(lon), np.bool_)
 
 
 def in_range(lon: Floats, lat: Floats) -> Booleans:

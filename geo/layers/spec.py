@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from geo.errors import LayersFileError
 
+COAST = "coast"
+"""The kind of layers that have a land side unless they say otherwise."""
 Word = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
 
 
@@ -35,6 +37,14 @@ class LayerSpec(BaseModel):
     attributes: tuple[Word, ...] = Field(
         (), description="Columns of the feature to hand to events, as <kind>_<column>."
     )
+    land: bool | None = Field(
+        None,
+        description="Whether land is told from sea: on_land, and distances below 0 on land. For the kind coast, unless "
+        "this says false.",
+    )
+    land_file: Path | None = Field(
+        None, description="Polygons of land, for a coast of lines that do not close; relative to the layers file."
+    )
     valid_from: str | None = Field(None, description="Column with the time from which a feature holds (weather cells).")
     valid_to: str | None = Field(None, description="Column with the time at which a feature ceases to hold.")
 
@@ -46,10 +56,21 @@ class LayerSpec(BaseModel):
         if (self.valid_from is None) != (self.valid_to is None):
             msg = "valid_from and valid_to go together; give both"
             raise ValueError(msg)
+        if self.land_file is not None and not self.has_land:
+            msg = "land_file is given for a layer without a land side; write land: true, or leave it out"
+            raise ValueError(msg)
+        if self.land and self.valid_from is not None:
+            msg = "land: true does not go with features that hold for a while; leave one out"
+            raise ValueError(msg)
         if (self.lon_column is None) != (self.lat_column is None):
             msg = "lon_column and lat_column go together; give both"
             raise ValueError(msg)
         return self
+
+    @property
+    def has_land(self) -> bool:
+        """Whether events learn if they are on land."""
+        return not self.holds_by_time and (self.kind == COAST if self.land is None else self.land)
 
     @property
     def measures_distance(self) -> bool:
@@ -77,7 +98,16 @@ def read_layer_specs(file: Path) -> tuple[LayerSpec, ...]:
         raise LayersFileError(_sentence(error, values, file)) from None
     for what in ("name", "kind"):
         _check_distinct([getattr(spec, what) for spec in specs], what, file)
-    return tuple(spec.model_copy(update={"file": (file.parent / spec.file).resolve()}) for spec in specs)
+    sided = [spec.name for spec in specs if spec.has_land]
+    if len(sided) > 1:
+        msg = f"{file}: layers '{sided[0]}' and '{sided[1]}' both tell land from sea. Write `land: false` for one."
+        raise LayersFileError(msg)
+    return tuple(_resolved(spec, file.parent) for spec in specs)
+
+
+def _resolved(spec: LayerSpec, folder: Path) -> LayerSpec:
+    land = {} if spec.land_file is None else {"land_file": (folder / spec.land_file).resolve()}
+    return spec.model_copy(update={"file": (folder / spec.file).resolve(), **land})
 
 
 def _read_yaml(file: Path) -> Any:

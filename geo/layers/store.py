@@ -5,7 +5,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,11 @@ from geo.errors import LayerReadError
 from geo.layers.check import VALID_FROM, VALID_TO, LayerReport, check_features
 from geo.layers.formats import read_features, where
 from geo.layers.index import FEATURES_FILE, RECORDS_FILE, LayerIndex, build_arrays, open_index, save_arrays
+from geo.layers.land import LAND_FILE, NO_LAND, build_land, read_land
 from geo.layers.spec import LayerSpec, read_layer_specs
 from geo.measures.validity import NO_RECORDS, Records, build_records
 
-FORMAT = "1"
+FORMAT = "2"
 """Part of every version: a change in how layers are checked or indexed makes new ones."""
 REPORT_FILE = "report.json"
 SHAPEFILE_PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
@@ -71,9 +72,11 @@ def read_layer(spec: LayerSpec, cache: Path, announce: Callable[[str], None] = _
 def content_version(spec: LayerSpec) -> str:
     """Twelve digits that change with any byte of the file and any word of the declaration."""
     digest = hashlib.sha256(FORMAT.encode())
-    declared = spec.model_dump(mode="json", exclude={"file", "distance"})
-    digest.update(json.dumps(declared | {"suffixes": spec.file.suffixes}, sort_keys=True).encode())
-    for part in _parts(spec.file):
+    files = [spec.file, *([spec.land_file] if spec.land_file else [])]
+    declared = spec.model_dump(mode="json", exclude={"file", "distance", "land_file"})
+    suffixes = [suffix for file in files for suffix in file.suffixes]
+    digest.update(json.dumps(declared | {"suffixes": suffixes}, sort_keys=True).encode())
+    for part in [part for file in files for part in _parts(file)]:
         try:
             with part.open("rb") as content:
                 for block in iter(lambda: content.read(1 << 20), b""):
@@ -106,12 +109,17 @@ def _parted(features: gpd.GeoDataFrame, folder: Path) -> tuple[gpd.GeoDataFrame,
 
 def _store(spec: LayerSpec, folder: Path) -> None:
     features, report = check_features(read_features(spec), spec)
+    land = read_land(features, spec) if spec.has_land else None
+    if land is not None:
+        report = replace(report, remarks=(*report.remarks, *land.remarks))
     folder.parent.mkdir(parents=True, exist_ok=True)
     making = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
         features, records = _parted(features, making) if spec.holds_by_time else (features, NO_RECORDS)
         features.to_parquet(making / FEATURES_FILE)
-        save_arrays(build_arrays(features, records), making)
+        if land is not None:
+            land.table.to_parquet(making / LAND_FILE)
+        save_arrays(build_arrays(features, records, build_land(land) if land else NO_LAND), making)
         (making / REPORT_FILE).write_text(json.dumps(asdict(report)), encoding="utf-8")
         making.chmod(0o755)
         if folder.exists():

@@ -8,7 +8,10 @@ import numpy as np
 
 from patterns.conditions.exact import as_double
 from patterns.conditions.functions import Doubles, calculate, call
-from patterns.conditions.syntax import Arithmetic, Attribute, Call, Literal, Negative, Register, Value
+from patterns.conditions.letters import lowered
+from patterns.conditions.syntax import Arithmetic, Attribute, Call, Function, Literal, Negative, Register, Value
+from patterns.conditions.text import text_of
+from patterns.errors import ConditionTypeError
 
 
 class NoConstant(Enum):
@@ -27,8 +30,21 @@ def constant_of(value: Value) -> Constant:
         return value.value
     if _varies(value):
         return NoConstant.VARIES
+    match value:
+        case Call(Function.LOWER, (inner,)):
+            return lowered(_text(inner))
+        case Call(Function.STARTS_WITH, (inner, beginning)):
+            return _text(inner).startswith(_text(beginning))
     result = float(_double(value))
     return NoConstant.UNKNOWN if isnan(result) else result
+
+
+def _text(value: Value | Register) -> str:
+    found = NoConstant.UNKNOWN if isinstance(value, Register) else constant_of(value)
+    if isinstance(found, str):
+        return found
+    msg = f"condition: {text_of(value) if isinstance(value, Value) else ''} is no text. Write it in quotes."
+    raise ConditionTypeError(msg)
 
 
 def _varies(value: Value | Register) -> bool:

@@ -4,8 +4,8 @@ Null and NaN are both unknown. A comparison with the unknown is false and its `n
 as is a division by zero. Arithmetic is done in doubles; comparisons of attributes and constants are exact.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, TypeAlias, assert_never
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from patterns.conditions.exact import as_double
 from patterns.conditions.functions import Doubles, calculate, call
+from patterns.conditions.letters import lowered
 from patterns.conditions.lowering import (
     Denied,
     IntegerAgainstDouble,
@@ -26,12 +27,15 @@ from patterns.conditions.lowering import (
     VersusConstant,
     lower,
 )
+from patterns.conditions.signatures import type_given
+from patterns.conditions.sun import DOWN, FARTHEST_LAT, FARTHEST_LON, sine_of_height
 from patterns.conditions.syntax import (
     TIME,
     Arithmetic,
     Attribute,
     Call,
     Condition,
+    Function,
     Literal,
     Negative,
     Operator,
@@ -135,14 +139,32 @@ class _Table:
         return np.asarray(COMPARE[operator](self._values(left), self._values(right)) & known, dtype=np.bool_)
 
     def _known(self, value: Value) -> Booleans:
-        if isinstance(value, Attribute) and self._column(value).type is not AttributeType.NUMBER:
-            valid = self._column(value).valid
-            return np.full(self.rows, True) if valid is None else valid
+        column = self._column(value) if _has_column(value) else None
+        if column is not None and column.type is not AttributeType.NUMBER:
+            return np.full(self.rows, True) if column.valid is None else column.valid
         return np.broadcast_to(~np.isnan(self._doubles(value)), (self.rows,))
 
-    def _column(self, value: Value) -> ArrayColumn:
-        assert isinstance(value, Attribute), "only attributes are texts, integers, times and booleans"
-        return self.columns[value.key]
+    def _column(self, value: Value | Register) -> ArrayColumn:
+        """The column of an attribute, or of a call that gives texts or booleans."""
+        match value:
+            case Attribute():
+                return self.columns[value.key]
+            case Literal(str() as text):
+                return ArrayColumn(np.zeros(self.rows, np.int32), None, AttributeType.STRING, (text,))
+            case Call(Function.LOWER, (inner,)):
+                return _lowered(self._column(inner))
+            case Call(Function.STARTS_WITH, (inner, Literal(str() as beginning))):
+                return _beginning_with(self._column(inner), beginning)
+            case Call(Function.IS_NIGHT, (time, lon, lat)):
+                return self._night(self._doubles(time), self._doubles(lon), self._doubles(lat))
+        msg = f"{value} is no text, integer, time or boolean"
+        raise AssertionError(msg)
+
+    def _night(self, time_us: Doubles, lon: Doubles, lat: Doubles) -> ArrayColumn:
+        with np.errstate(all="ignore"):
+            height = np.broadcast_to(sine_of_height(_Arrays(), time_us, lon, lat), (self.rows,))
+        somewhere = (np.abs(lat) <= FARTHEST_LAT) & (np.abs(lon) <= FARTHEST_LON)
+        return ArrayColumn(height < DOWN, ~np.isnan(height) & somewhere, AttributeType.BOOLEAN)
 
     def _values(self, value: Value) -> NDArray[Any]:
         return self._column(value).values
@@ -167,6 +189,11 @@ class _Table:
             case _:
                 msg = "a register is only the argument of seconds_since"
                 raise AssertionError(msg)
+
+
+def _has_column(value: Value) -> bool:
+    """Whether the value's column is at hand or made as such, and not computed in doubles."""
+    return isinstance(value, Attribute) or (isinstance(value, Call) and type_given(value) is not AttributeType.NUMBER)
 
 
 def _compare_doubles(operator: Operator, left: Doubles, right: Doubles | np.float64) -> Booleans:
@@ -200,3 +227,31 @@ def _texts(column: ArrayColumn) -> NDArray[Any]:
         return column.values
     words = np.array([*column.dictionary, None], dtype=object)
     return np.asarray(words[np.clip(column.values, 0, len(column.dictionary))])
+
+
+def _lowered(column: ArrayColumn) -> ArrayColumn:
+    if column.dictionary is not None:
+        return replace(column, dictionary=tuple(map(lowered, column.dictionary)))
+    words = [lowered(word) if isinstance(word, str) else word for word in column.values]
+    return replace(column, values=np.array([*words, None], dtype=object)[:-1])
+
+
+def _beginning_with(column: ArrayColumn, beginning: str) -> ArrayColumn:
+    known = column.values if column.dictionary is None else column.dictionary
+    begins = np.array([isinstance(word, str) and word.startswith(beginning) for word in known], dtype=np.bool_)
+    if column.dictionary is not None:
+        begins = np.append(begins, False)[np.clip(column.values, 0, len(column.dictionary))]
+    return ArrayColumn(begins, column.valid, AttributeType.BOOLEAN)
+
+
+class _Arrays:
+    """How arrays do what the sun's formula asks of numbers."""
+
+    def remainder(self, value: Doubles, divisor: float) -> Doubles:
+        return np.fmod(value, divisor)
+
+    def size(self, value: Doubles) -> Doubles:
+        return np.abs(value)
+
+    def let(self, value: Doubles, use: Callable[[Doubles], Doubles]) -> Doubles:
+        return use(value)

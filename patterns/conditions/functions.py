@@ -1,8 +1,9 @@
 """Arithmetic of conditions over arrays of doubles. NaN stands for unknown, in what comes in and in what goes out.
 
-The Spark side (`pipeline/conditions.py`) performs the same operations in the same order. Only for `distance_m` may the
-results differ: sine, cosine and arcsine come from two mathematical libraries, which may disagree in the last place, and
-the arcsine magnifies that between nearly opposite points of the Earth.
+The Spark side (`pipeline/conditions.py`) performs the same operations in the same order, also for the height of the
+sun, whose sines are polynomials of our own (`patterns.conditions.sun`). Only for `distance_m` may the results differ:
+sine, cosine and arcsine come from two mathematical libraries, which may disagree in the last place, and the arcsine
+magnifies that between nearly opposite points of the Earth.
 """
 
 from functools import reduce
@@ -12,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from patterns.conditions.sun import DAY_US, DEGREE_US, HOUR_US
 from patterns.conditions.syntax import Function
 
 Doubles: TypeAlias = NDArray[np.float64]
@@ -19,6 +21,8 @@ Doubles: TypeAlias = NDArray[np.float64]
 EARTH_RADIUS_M = 6371008.8
 """The mean radius of the Earth."""
 RADIANS_PER_DEGREE = pi / 180.0
+THURSDAY = 3.0
+"""The first day of 1970 was one: the fourth day of a week that begins on Monday."""
 
 
 def calculate(operator: str, left: Doubles, right: Doubles) -> Doubles:
@@ -52,6 +56,26 @@ def call(function: Function, arguments: list[Doubles]) -> Doubles:
             case Function.SECONDS_SINCE:
                 now, then = arguments
                 return (now - then) / 1e6
+            case Function.FLOOR:
+                return np.floor(arguments[0])
+            case Function.SQRT:
+                return np.sqrt(arguments[0])
+            case Function.HOUR:
+                return np.floor(_of_day(arguments[0]) / HOUR_US)
+            case Function.LOCAL_HOUR:
+                time, lon = arguments
+                return np.floor(_of_day(time + lon * DEGREE_US) / HOUR_US)
+            case Function.WEEKDAY:
+                days = (arguments[0] - _of_day(arguments[0])) / DAY_US
+                return np.mod(days + THURSDAY, 7.0) + 1.0
+            case Function.IS_NIGHT | Function.LOWER | Function.STARTS_WITH:
+                msg = f"{function.value} gives no number"
+                raise AssertionError(msg)
+
+
+def _of_day(time_us: Doubles) -> Doubles:
+    """Microseconds since midnight. The remainder of doubles is exact, where a quotient would be rounded."""
+    return np.mod(time_us, DAY_US)
 
 
 def _angle(one: Doubles, other: Doubles) -> Doubles:

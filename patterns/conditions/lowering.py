@@ -12,6 +12,7 @@ from patterns.conditions.exact import MIRRORED, for_doubles, for_integers
 from patterns.conditions.inspection import attributes_of
 from patterns.conditions.instants import microseconds_of
 from patterns.conditions.reduction import settled
+from patterns.conditions.signatures import SIGNATURES, type_given
 from patterns.conditions.syntax import (
     And,
     Arithmetic,
@@ -110,10 +111,10 @@ def lower(condition: Condition, types: Schema) -> Lowered:
     match condition:
         case Literal(value):
             return Settled(bool(value))
-        case Attribute():
+        case Attribute() | Call():
             if type_of(condition, types) is not AttributeType.BOOLEAN:
                 raise _mismatch(condition, condition, types)
-            return VersusConstant(Operator.EQUAL, condition, AttributeType.BOOLEAN, True)
+            return _comparison(Operator.EQUAL, condition, Literal(True), types)
         case Not(part):
             return Denied(lower(part, types))
         case And(parts):
@@ -133,35 +134,39 @@ def lower(condition: Condition, types: Schema) -> Lowered:
 
 
 def type_of(value: Value, types: Schema) -> AttributeType:
-    """The type of the value's column; everything computed is a double."""
+    """The type of the value's column; all numbers that are computed are doubles."""
     if isinstance(value, Literal):
         return literal_type(value)
     if not isinstance(value, Attribute):
         _check_operands(value, types)
-        return AttributeType.NUMBER
+        return type_given(value) if isinstance(value, Call) else AttributeType.NUMBER
     if value.key not in types:
         raise UnknownAttributeError(value.key, types, value.place or Place())
     return types[value.key]
 
 
 def _check_operands(value: Value, types: Schema) -> None:
-    timed = isinstance(value, Call) and value.function is Function.SECONDS_SINCE
-    allowed = {AttributeType.TIMESTAMP} if timed else NUMERIC
-    for operand in attributes_of(value) if timed else _operands(value):
-        if type_of(operand, types) not in allowed:
-            problem = f"`{text_of(value)}` has no result: {text_of(operand)} is {type_of(operand, types).value}"
+    for operand, wanted in _operands(value):
+        found = type_of(operand, types)
+        if found is not wanted and not {found, wanted} <= NUMERIC:
+            problem = f"`{text_of(value)}` has no result: {text_of(operand)} is {found.value}"
             msg = f"condition: {problem}. Check the condition against the schema of the events."
             raise ConditionTypeError(msg)
 
 
-def _operands(value: Value) -> Iterator[Value]:
+def _operands(value: Value) -> Iterator[tuple[Value, AttributeType]]:
+    """What the value is computed of, each with the type it must have."""
     match value:
         case Negative(inner):
-            yield inner
+            yield inner, AttributeType.NUMBER
         case Arithmetic(_, left, right):
-            yield from (left, right)
-        case Call(_, arguments):
-            yield from (argument for argument in arguments if not isinstance(argument, Register))
+            yield from ((left, AttributeType.NUMBER), (right, AttributeType.NUMBER))
+        case Call(Function.SECONDS_SINCE, _):
+            yield from ((attribute, AttributeType.TIMESTAMP) for attribute in attributes_of(value))
+        case Call(function, arguments):
+            for place, argument in enumerate(arguments):
+                if not isinstance(argument, Register):
+                    yield argument, SIGNATURES[function].takes_at(place)
 
 
 def _comparison(operator: Operator, left: Value, right: Value, types: Schema) -> Lowered:

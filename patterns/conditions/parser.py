@@ -14,6 +14,8 @@ from lark.exceptions import VisitError
 from lark.tree import Meta
 from lark.visitors import v_args
 
+from patterns.conditions.constants import constant_of
+from patterns.conditions.signatures import SIGNATURES, AttributeType, type_given
 from patterns.conditions.syntax import (
     And,
     Arithmetic,
@@ -37,14 +39,6 @@ from patterns.errors import ConditionTypeError, PatternSyntaxError, Place, neare
 Parameters: TypeAlias = Mapping[str, bool | int | float | str]
 Named: TypeAlias = Mapping[str, Condition]
 
-ARITY: Mapping[Function, tuple[int, int | None]] = {
-    Function.ABS: (1, 1),
-    Function.MIN: (2, None),
-    Function.MAX: (2, None),
-    Function.ANGLE: (2, 2),
-    Function.DISTANCE_M: (4, 4),
-    Function.SECONDS_SINCE: (1, 1),
-}
 VALUE_TERMINALS = frozenset({"INTEGER", "FLOAT", "STRING", "_TRUE", "_FALSE", "NAME", "QUOTED", "LPAR", "MINUS"})
 WORDS = {
     "OPERATOR": "a comparison (== != < <= > >=)",
@@ -103,8 +97,10 @@ class _Reading:
     def condition(self, piece: _Piece) -> Condition:
         """The piece as something that can hold; a number or a name alone cannot."""
         node = piece.node
-        if isinstance(node, Negative | Arithmetic | Call) or (
-            isinstance(node, Literal) and not isinstance(node.value, bool)
+        if (
+            isinstance(node, Negative | Arithmetic)
+            or (isinstance(node, Call) and type_given(node) is not AttributeType.BOOLEAN)
+            or (isinstance(node, Literal) and not isinstance(node.value, bool))
         ):
             problem = "a value stands where a condition should. Compare it with something, such as `... > 0`."
             raise ConditionTypeError(str(self.error(problem, piece.line, piece.column)))
@@ -212,14 +208,36 @@ class _Builder(Transformer[Token, _Piece]):
     def call(self, meta: Meta, pieces: list[_Piece | Token]) -> _Piece:
         function = self._function(meta, str(pieces[0]))
         arguments = [cast(_Piece, piece) for piece in pieces[1:]]
-        least, most = ARITY[function]
-        if len(arguments) < least or (most is not None and len(arguments) > most):
-            wanted = str(least) if most == least else f"at least {least}"
-            problem = f"{function.value}() takes {wanted} argument{'s' * (wanted != '1')}, not {len(arguments)}."
+        signature = SIGNATURES[function]
+        least, given = len(signature.takes), len(arguments)
+        if given < least or (given > least and not signature.further):
+            wanted = f"at least {least}" if signature.further else str(least)
+            problem = f"{function.value}() takes {wanted} argument{'s' * (wanted != '1')}, not {given}."
             raise self._reading.error(problem, meta.line, meta.column)
         if function is Function.SECONDS_SINCE:
             return _at(meta, Call(function, (self._register(arguments[0]),)))
-        return _at(meta, Call(function, tuple(self._reading.value(argument) for argument in arguments)))
+        values = [self._argument(function, signature.takes_at(n), piece) for n, piece in enumerate(arguments)]
+        if function is Function.STARTS_WITH:
+            values[1] = self._beginning(values[1], arguments[1])
+        return _at(meta, Call(function, tuple(values)))
+
+    def _argument(self, function: Function, wanted: AttributeType, piece: _Piece) -> Value:
+        """The argument, unless it can be told without knowing the events that it is of another type."""
+        value = self._reading.value(piece)
+        if wanted is AttributeType.TIMESTAMP and not isinstance(value, Attribute):
+            problem = f"{function.value}() takes a time here, such as the attribute `time`."
+            raise self._reading.error(problem, piece.line, piece.column)
+        if wanted is AttributeType.STRING and not _may_be_text(value):
+            problem = f"{function.value}() takes a text here: an attribute such as `name`, or one in quotes."
+            raise self._reading.error(problem, piece.line, piece.column)
+        return value
+
+    def _beginning(self, value: Value, piece: _Piece) -> Literal:
+        constant = constant_of(value)
+        if isinstance(constant, str):
+            return Literal(constant)
+        problem = 'starts_with() compares with a constant, such as starts_with(name, "MS ").'
+        raise self._reading.error(problem, piece.line, piece.column)
 
     def _function(self, meta: Meta, name: str) -> Function:
         known = [function.value for function in Function]
@@ -256,6 +274,15 @@ class _Builder(Transformer[Token, _Piece]):
 
     def _place(self, meta: Meta) -> Place:
         return self._reading.where.at(meta.line, meta.column)
+
+
+def _may_be_text(value: Value) -> bool:
+    match value:
+        case Literal(constant):
+            return isinstance(constant, str)
+        case Call():
+            return type_given(value) is AttributeType.STRING
+    return isinstance(value, Attribute)
 
 
 def _at(meta: Meta, node: Condition | Value) -> _Piece:

@@ -28,6 +28,7 @@ from patterns.conditions.exact import MIRRORED
 from patterns.conditions.functions import EARTH_RADIUS_M
 from patterns.conditions.inspection import attributes_of
 from patterns.conditions.instants import microseconds_of
+from patterns.conditions.signatures import type_given
 from patterns.conditions.syntax import (
     And,
     Attribute,
@@ -54,7 +55,13 @@ BOUNDS: Mapping[Function, tuple[float, float]] = {
     Function.ABS: (0.0, float("inf")),
     Function.ANGLE: (0.0, 180.0),
     Function.DISTANCE_M: (0.0, 4 * EARTH_RADIUS_M),
+    Function.SQRT: (0.0, float("inf")),
+    Function.HOUR: (0, 23),
+    Function.LOCAL_HOUR: (0, 23),
+    Function.WEEKDAY: (1, 7),
 }
+WHOLE_RESULTS = frozenset({Function.HOUR, Function.LOCAL_HOUR, Function.WEEKDAY})
+"""What gives whole numbers only. `floor` is none of them: it also gives infinities, and numbers beyond all integers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +123,8 @@ class _Terms:
         match node:
             case Literal(value):
                 return bool(value)
-            case Attribute():
-                return self._ask(node, Says(True))
+            case Attribute() | Call():
+                return self._comparison(Operator.EQUAL, node, Literal(True))
             case Not(part):
                 return Denies(self.formula(part))
             case And(parts):
@@ -189,6 +196,8 @@ class _Terms:
         return Asks(name, test)
 
     def _type(self, value: Value) -> AttributeType | None:
+        if isinstance(value, Call):
+            return AttributeType.INTEGER if value.function in WHOLE_RESULTS else type_given(value)
         if not isinstance(value, Attribute):
             return AttributeType.NUMBER
         return self.types.get(value.key, self.types.get(value.name))

@@ -1,7 +1,7 @@
 """A condition as a tree. Nodes are plain values: they hold, they never compute.
 
-A `Value` is what can be compared (a number, a name, an instant); a `Condition` is what can hold. A boolean attribute
-and the literals `true` and `false` are both.
+A `Value` is what can be compared (a number, a name, an instant); a `Condition` is what can hold. A boolean attribute,
+a call that says yes or no, and the literals `true` and `false` are both.
 """
 
 from dataclasses import dataclass, field
@@ -31,6 +31,14 @@ class Function(Enum):
     ANGLE = "angle"
     DISTANCE_M = "distance_m"
     SECONDS_SINCE = "seconds_since"
+    FLOOR = "floor"
+    SQRT = "sqrt"
+    HOUR = "hour"
+    WEEKDAY = "weekday"
+    LOCAL_HOUR = "local_hour"
+    IS_NIGHT = "is_night"
+    LOWER = "lower"
+    STARTS_WITH = "starts_with"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +95,7 @@ class Arithmetic:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function applied to its arguments, computed in double precision."""
+    """A function applied to its arguments; numbers are computed in double precision."""
 
     function: Function
     arguments: "tuple[Value | Register, ...]"
@@ -139,7 +147,7 @@ class Or:
 
 
 Value: TypeAlias = Literal | Attribute | Negative | Arithmetic | Call
-Condition: TypeAlias = And | Or | Not | Comparison | Membership | IsKnown | Literal | Attribute
+Condition: TypeAlias = And | Or | Not | Comparison | Membership | IsKnown | Literal | Attribute | Call
 
 KEYWORDS = frozenset({"and", "or", "not", "in", "is", "true", "false"})
 TIME = "time"

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 from typing import TypeAlias, assert_never
 
 from patterns.conditions.inspection import attributes_of
 from patterns.conditions.instants import microseconds_of
+from patterns.conditions.signatures import SIGNATURES, AttributeType
 from patterns.conditions.syntax import (
     And,
     Arithmetic,
@@ -22,21 +22,13 @@ from patterns.conditions.syntax import (
     Not,
     Operator,
     Or,
+    Register,
     Value,
 )
 from patterns.conditions.text import text_of
 from patterns.errors import ConditionTypeError, Place, UnknownAttributeError
 
-
-class AttributeType(Enum):
-    """What an attribute's values are, named as an analyst would name it."""
-
-    NUMBER = "a number"
-    INTEGER = "an integer"
-    STRING = "a text"
-    BOOLEAN = "true or false"
-    TIMESTAMP = "a time"
-
+__all__ = ["NUMERIC", "UNORDERED", "AttributeType", "Schema", "check_types", "literal_type"]
 
 Schema: TypeAlias = Mapping[str, AttributeType]
 NUMERIC = frozenset({AttributeType.NUMBER, AttributeType.INTEGER})
@@ -47,6 +39,10 @@ REMEDY: Mapping[AttributeType, str] = {
     AttributeType.STRING: 'Compare it with a text in quotes, such as "tanker".',
     AttributeType.BOOLEAN: "Compare it with true or false, or write it alone.",
     AttributeType.TIMESTAMP: 'Compare it with a time in quotes, such as "2024-05-01T12:00:00Z".',
+}
+NEEDED: Mapping[AttributeType, str] = {
+    AttributeType.TIMESTAMP: "Name an attribute that holds times, such as `time`.",
+    AttributeType.STRING: "Name an attribute that holds texts, such as `name`.",
 }
 
 
@@ -90,12 +86,12 @@ class _Check:
                     self._comparison(node, Operator.EQUAL, value, option)
             case IsKnown(value):
                 self._type(value)
-            case Literal() | Attribute():
+            case Literal() | Attribute() | Call():
                 self._truth(node)
             case _:
                 assert_never(node)
 
-    def _truth(self, node: Literal | Attribute) -> None:
+    def _truth(self, node: Literal | Attribute | Call) -> None:
         found = self._type(node)
         if found is not AttributeType.BOOLEAN:
             way_out = f"Compare it with something, such as `{text_of(node)} is known`."
@@ -136,13 +132,24 @@ class _Check:
             case Arithmetic(_, left, right):
                 self._number(left, value)
                 self._number(right, value)
-            case Call(_, arguments):
-                for argument in arguments:
-                    if isinstance(argument, Value):
-                        self._number(argument, value)
+            case Call():
+                return self._call(value)
             case _:
                 assert_never(value)
         return AttributeType.NUMBER
+
+    def _call(self, call: Call) -> AttributeType:
+        signature = SIGNATURES[call.function]
+        for place, argument in enumerate(call.arguments):
+            if isinstance(argument, Register):
+                continue
+            wanted = signature.takes_at(place)
+            if wanted is AttributeType.NUMBER:
+                self._number(argument, call)
+            elif self._type(argument) is not wanted:
+                problem = f"`{text_of(call)}` needs {wanted.value}, and {text_of(argument)} is"
+                raise self._error(call, f"{problem} {self._type(argument).value}. {NEEDED[wanted]}")
+        return signature.gives
 
     def _number(self, operand: Value, whole: Value) -> None:
         found = self._type(operand)

@@ -4,7 +4,18 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from patterns.conditions.inspection import attributes_of
-from patterns.conditions.syntax import And, Attribute, Comparison, Condition, IsKnown, Literal, Membership, Not, Or
+from patterns.conditions.syntax import (
+    And,
+    Attribute,
+    Call,
+    Comparison,
+    Condition,
+    IsKnown,
+    Literal,
+    Membership,
+    Not,
+    Or,
+)
 from patterns.errors import PatternRuleError
 
 DISTANCE = "distance_m"
@@ -35,7 +46,7 @@ def _thresholds(conditions: Iterable[Condition], family: str) -> Iterator[float 
                 _, Literal(value), Attribute(name, owner)
             ) if owner == family and name == DISTANCE and isinstance(value, int | float):
                 yield float(value)
-            case Comparison() | Membership() | IsKnown() | Attribute() | Literal():
+            case Comparison() | Membership() | IsKnown() | Attribute() | Call() | Literal():
                 if any(attribute.owner == family for attribute in attributes_of(condition)):
                     yield None
             case _:

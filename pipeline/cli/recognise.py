@@ -121,12 +121,16 @@ def _show(summary: dict[str, Any], as_json: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from pipeline.stages.known_share import in_words
+
     table = Table("pattern", "matches", "rows", title=f"{summary['matches']:,} matches in {summary['events']:,} events")
     table.columns[1].justify = table.columns[2].justify = "right"
     for name, found in summary["matches_by_pattern"].items():
         table.add_row(name, f"{found:,}", f"{summary['rows_by_pattern'][name]:,}")
     console = Console()
     console.print(table)
+    for name, shares in summary["little_known"].items():
+        console.print(f"{name}: {in_words(shares)}", soft_wrap=True)
     for name, reason in summary["skipped"].items():
         console.print(f"not looked for: {name} ({reason})")
     console.print(

@@ -34,6 +34,7 @@ from pipeline.settings import ForecastSettings
 from pipeline.sinks.output_folder import claim_output, replaced
 from pipeline.sources.table import read_events
 from pipeline.stages.sample import collect_sample, share_of
+from pipeline.stages.since_start import with_start
 from pipeline.stages.track_groups import Membership, memberships
 from pipeline.track_sample import Sample
 
@@ -76,7 +77,7 @@ def run_evaluate(spark: SparkSession, request: EvaluateRequest, progress: Progre
     claim_output(request.out, "evaluate")
     with progress.step("reading events"):
         paths = [events_folder(path) for path in request.events]
-        events = read_events(spark, paths, request.types, request.time_unit).good
+        events = with_start(read_events(spark, paths, request.types, request.time_unit).good, request.catalog)
     layers = layers_at(request.layers, request.layer_cache, progress)
     catalog = catalog_per(request.catalog, request.per)
     patterns, skipped = forecast_patterns(catalog, events, layers, request.skip_unfit)

@@ -30,6 +30,7 @@ from pipeline.sources.table import read_events
 from pipeline.stages.crossing import FamilyGroup
 from pipeline.stages.forecast import Forecast
 from pipeline.stages.forecast_worker import FORECASTS, POSITIVE, STEP, GroupsServed
+from pipeline.stages.since_start import with_start
 from pipeline.stages.tally import EVENTS, Tally, open_tally
 from pipeline.stages.track_groups import memberships
 from pipeline.stages.track_walk import Walked
@@ -74,7 +75,7 @@ def run_forecast(spark: SparkSession, request: ForecastRequest, progress: Progre
     claim_output(request.out, "forecast")
     with progress.step("reading events"):
         paths = [events_folder(path) for path in request.events]
-        events = read_events(spark, paths, request.types, request.time_unit).good
+        events = with_start(read_events(spark, paths, request.types, request.time_unit).good, request.catalog)
     layers = layers_at(request.layers, request.layer_cache, progress)
     patterns, skipped = forecast_patterns(request.catalog, events, layers, request.skip_unfit)
     with progress.step("loading models"):

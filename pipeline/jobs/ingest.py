@@ -36,7 +36,7 @@ from pipeline.sources.repairs import REPAIRS, has_repair
 from pipeline.sources.static_data import fill_static, read_static, static_messages
 from pipeline.sources.storage import SourceFile, fingerprint, is_sound, list_files
 from pipeline.stages.clean import clean, position_columns
-from pipeline.stages.derive import DeriveOptions, derive
+from pipeline.stages.derive import DeriveOptions, as_sent, derive, options_of
 from pipeline.stages.layout import by_track, files_for, read_layout, rows_in, write_layout
 from pipeline.stages.policy import Policy
 from pipeline.stages.tracks import came_late, settle
@@ -63,11 +63,7 @@ class IngestOrder:
     @property
     def options(self) -> DeriveOptions:
         """The thresholds of the derived attributes."""
-        return DeriveOptions(
-            turn_threshold_deg=self.policy.turn_threshold_deg,
-            jump_speed_kn=self.policy.jump_speed_kn(self.feed.domain),
-            min_jump_m=self.policy.min_jump_m,
-        )
+        return options_of(self.policy, self.feed.domain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +231,7 @@ def _stored_positions(spark: SparkSession, order: IngestOrder) -> DataFrame | No
     folder = order.out / "events"
     if not order.append or not folder.is_dir():
         return None
-    stored = spark.read.parquet(str(folder)).drop(*DERIVED_COLUMNS).withColumn("age", F.lit(0))
+    stored = as_sent(spark.read.parquet(str(folder))).drop(*DERIVED_COLUMNS).withColumn("age", F.lit(0))
     if order.policy.jumps == "split":
         return stored.withColumn("track", F.regexp_replace("track", SPLIT_TRACK, ""))
     return stored

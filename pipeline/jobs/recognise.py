@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from patterns.spec import without_features
 from pipeline.conditions import attribute_types
 from pipeline.errors import InputError
 from pipeline.job_faults import explained
-from pipeline.job_watch import watched
+from pipeline.job_watch import watched as watched_stages
 from pipeline.jobs.enrich import events_folder
 from pipeline.progress import Progress
 from pipeline.sinks.matches import finish_matches, replaced_matches, write_rejected
@@ -30,10 +30,12 @@ from pipeline.sources.parquet_files import usable_files
 from pipeline.sources.table import Events, read_events
 from pipeline.stages.crossing import has_places
 from pipeline.stages.families import Family, family_groups
+from pipeline.stages.known_share import Watched, attributes_read, little_known, shares_in_files, watched
 from pipeline.stages.recognise import Recognise
 from pipeline.stages.schemes.facts import Prepared, prepare
 from pipeline.stages.schemes.planner import Scheme
 from pipeline.stages.schemes.running import Work, run_scheme
+from pipeline.stages.since_start import with_start
 from pipeline.stages.tally import CORRUPT, EVENTS, MATCHES, OMITTED, ROWS, open_tally
 
 
@@ -85,6 +87,7 @@ class _Run:
         with self._step("reading events"):
             files = usable_files([events_folder(path) for path in request.events], request.skip_corrupt)
             events = read_events(self.spark, files.paths, request.types, request.time_unit)
+            events = replace(events, good=with_start(events.good, request.catalog))
         for file in files.corrupt:
             self.progress.say(f"{file}: cannot be read as Parquet, left out")
         with self._step(f"compiling {len(request.catalog)} patterns"):
@@ -95,9 +98,15 @@ class _Run:
         self.progress.say(f"scheme {choice.scheme}: {choice.reason}")
         for track, cuts in prepared.slices.items():
             self.progress.say(f"track {track}: is long, shared in {len(cuts) + 1} slices")
-        place, stages, refused = self._recognise(stage, events, prepared)
+        read = attributes_read(stage.patterns, events.good.columns)
+        asked = tuple(dict.fromkeys(name for names in read.values() for name in names))
+        passing = Watched(events.good, ()) if prepared.source else watched(events.good, asked)
+        place, stages, refused = self._recognise(stage, replace(events, good=passing.events), prepared)
+        known = shares_in_files(prepared.source, asked) if prepared.source else passing.shares()
         return {
             **self._summary(stage.patterns, time.monotonic() - began, refused, place),
+            "attributes_known": {name: round(share, 4) for name, share in known.items()},
+            "little_known": little_known(read, known),
             "scheme": str(choice.scheme),
             "scheme_reason": choice.reason,
             "spark_stages": stages,
@@ -110,7 +119,7 @@ class _Run:
         places = has_places(events.good)
         began = time.monotonic()
         with (
-            watched(context, self.progress, "recognising", lambda: self.tally.value) as stages,
+            watched_stages(context, self.progress, "recognising", lambda: self.tally.value) as stages,
             replaced_matches(request.out, places) as staging,
         ):
             source = prepared.source

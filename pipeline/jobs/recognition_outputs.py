@@ -17,6 +17,7 @@ from pipeline.sinks.output_folder import replaced
 from pipeline.sources.parquet_files import usable_files
 from pipeline.sources.table import read_events
 from pipeline.stages.marked_positions import marked_positions
+from pipeline.stages.since_start import with_start
 from pipeline.stages.whole_matches import placed, read_matches, whole_matches
 
 GEOJSON_FILE, POSITIONS = "matches.geojson", "positions"
@@ -40,7 +41,7 @@ def write_outputs(
         return {}
     matches = Path(summary["output"])
     files = usable_files([events_folder(path) for path in request.events], request.skip_corrupt)
-    events = read_events(spark, files.paths, request.types, request.time_unit).good
+    events = with_start(read_events(spark, files.paths, request.types, request.time_unit).good, request.catalog)
     if positions:
         with progress.step(f"writing {POSITIONS}"), replaced(written["positions"]) as staging:
             marked_positions(read_matches(spark, matches), events).write.parquet(str(staging))
@@ -51,8 +52,9 @@ def write_outputs(
         with progress.step(f"writing {REPORT_FILE}"):
             layers = read_layers(request.layers, request.layer_cache) if request.layers else ()
             write_recognition_report(
-                spark, matches, events, request.catalog, layers, request.out, summary.get("skipped", {})
-            )
+                spark, matches, events, request.catalog, layers, request.out, summary.get("skipped", {}),
+                summary.get("little_known", {}),
+            )  # fmt: skip
     return {name: str(place) for name, place in written.items() if asked[name]}
 
 

@@ -30,6 +30,7 @@ from pipeline.sources.table import read_events
 from pipeline.stages.count import Counted, count_patterns
 from pipeline.stages.crossing import FamilyGroup
 from pipeline.stages.sample import collect_sample, share_of
+from pipeline.stages.since_start import with_start
 from pipeline.stages.track_groups import Membership, memberships, of_tracks
 from pipeline.stages.track_walk import Walked
 from pipeline.track_sample import Sample
@@ -109,7 +110,7 @@ def run_train(spark: SparkSession, request: TrainRequest, progress: Progress) ->
 def read_training_events(spark: SparkSession, request: TrainRequest) -> DataFrame:
     """The events that can be read; what cannot is told by `foresail recognise` and `ingest`."""
     paths = [events_folder(path) for path in request.events]
-    return read_events(spark, paths, request.types, request.time_unit).good
+    return with_start(read_events(spark, paths, request.types, request.time_unit).good, request.catalog)
 
 
 def events_between(events: DataFrame, since: datetime | None, until: datetime | None) -> DataFrame:

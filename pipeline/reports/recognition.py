@@ -23,6 +23,7 @@ from pipeline.reports.timeline import TimeRow, timeline
 from pipeline.reports.tracks import EventFacts, read_facts, read_tracks
 from pipeline.reports.words import count_of, moment, plain, span, times, titled
 from pipeline.reports.words import listed as in_words
+from pipeline.stages.known_share import in_words as said
 from pipeline.stages.whole_matches import read_matches
 
 MAP_DATA = "map-data"
@@ -43,6 +44,8 @@ class Recognition:
     layers: tuple[Layer, ...] = ()
     left_out: tuple[str, ...] = ()
     skipped: Mapping[str, str] = field(default_factory=dict)
+    little_known: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Of a pattern the attributes that it reads and that most events do not have, with the share of those that do."""
 
     @property
     def names(self) -> dict[str, str]:
@@ -78,9 +81,10 @@ def write_recognition_report(
     layers: Sequence[Layer],
     out: Path,
     skipped: Mapping[str, str] | None = None,
+    little_known: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Path:
     """Write `report.html` into the folder `out`: the matches at `matches_path` of `catalog` in `events`."""
-    read = read_recognition(spark, matches_path, events, catalog, layers, skipped)
+    read = read_recognition(spark, matches_path, events, catalog, layers, skipped, little_known)
     return write_page(out / REPORT_FILE, recognition_page(read))
 
 
@@ -91,6 +95,7 @@ def read_recognition(
     catalog: Catalog,
     layers: Sequence[Layer],
     skipped: Mapping[str, str] | None = None,
+    little_known: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Recognition:
     """What the page shows: a few passes over matches and events, bounded amounts of each brought here."""
     facts = read_facts(events)
@@ -101,7 +106,7 @@ def read_recognition(
     tracks, thinned = read_tracks(events, facts, [match.track for match in found.marks])
     return Recognition(
         facts, found, searched, chosen, read_match_events(events, chosen, searched), tracks, tuple(layers),
-        tuple(filter(None, (thinned, _unmarked(found)))), skipped or {},
+        tuple(filter(None, (thinned, _unmarked(found)))), skipped or {}, little_known or {},
     )  # fmt: skip
 
 
@@ -163,6 +168,10 @@ def _counted(read: Recognition) -> Markup:
     body = counts_table(read.patterns) if read.patterns else note("No pattern was found.")
     if read.absent:
         body += note(f"Looked for and not found: {in_words([plain(name) for name in read.absent])}.")
+    if read.little_known:
+        body += note("What these patterns read is unknown in most events, so that they find little or nothing:")
+        rows = ((plain(name), said(shares)) for name, shares in read.little_known.items())
+        body += table((Column("pattern"), Column("what it read")), rows, "dense")
     if read.skipped:
         body += note("Not looked for, as these events do not have what the patterns need:")
         body += table((Column("pattern"), Column("why")), read.skipped.items(), "dense")

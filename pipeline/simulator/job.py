@@ -82,7 +82,7 @@ def write_events(spark: SparkSession, shared: "Broadcast[Scenario]", folder: Pat
     files = shared.value.settings.files
     positions = by_track(_mapped(spark, shared, _position_rows, POSITION_SCHEMA), files)
     with replaced(folder) as staging:
-        write_layout(derive(positions, DeriveOptions()), staging, files)
+        write_layout(derive(positions, DeriveOptions(fill_speeds=())), staging, files)
         _settle_bytes(staging)
 
 

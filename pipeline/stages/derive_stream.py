@@ -31,7 +31,7 @@ def derive_stream(
 
     def advance(key: tuple[Any, ...], batches: Iterable[pd.DataFrame], state: GroupState) -> Iterator[pd.DataFrame]:  # noqa: ARG001
         memory = decode_memory(state.get[0]) if state.exists else empty_memory()
-        met = meet(pd.concat(list(batches), ignore_index=True), memory, forget_after_s)
+        met = meet(pd.concat(list(batches), ignore_index=True), memory, forget_after_s, options.gap_us)
         state.update((encode_memory(met.memory),))
         yield met.positions.reindex(columns=schema.fieldNames())
 
@@ -51,6 +51,7 @@ def with_previous_schema(schema: T.StructType) -> T.StructType:
             for name in ("lon", "lat", "speed_kn", "heading_deg", "course_deg")
         ],
         T.StructField("status_since", T.TimestampType()),
+        T.StructField("heard_since", T.TimestampType()),
         T.StructField("late_reason", T.StringType()),
     ]
     return T.StructType([*schema.fields, *before])

@@ -40,6 +40,14 @@ class Policy(BaseModel):
     min_piece: int = Field(
         3, ge=1, description="Fewest positions of a piece between two jumps that jumps=reject keeps."
     )
+    gap_min: float = Field(
+        30.0, gt=0, description="A longer silence is a gap: minutes_since_start begins anew, and no speed is implied."
+    )
+    missing_speed: Literal["fill", "leave"] = Field(
+        "fill",
+        description="A speed that was not sent: taken from the way since the previous position, marked speed_implied; "
+        "or left unknown.",
+    )
     turn_threshold_deg: float = Field(15.0, gt=0, description="A turn above this is a change_in_heading.")
     earliest: datetime = Field(datetime(1995, 1, 1, tzinfo=UTC), description="Positions before this have a wrong time.")
     latest: datetime | None = Field(None, description="Positions after this have a wrong time; one day ahead if unset.")
@@ -50,6 +58,11 @@ class Policy(BaseModel):
     def end_of_time(self, now: datetime) -> datetime:
         """The last plausible instant: clocks run ahead by a day at most."""
         return self.latest or now + timedelta(days=1)
+
+    @property
+    def gap_us(self) -> int:
+        """The longest silence that is no gap, in microseconds."""
+        return round(self.gap_min * 60e6)
 
     def jump_speed_kn(self, domain: str) -> float:
         """The speed between two positions above which the step is a jump."""

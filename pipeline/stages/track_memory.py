@@ -1,20 +1,22 @@
 """What a stream remembers of each track, and how new positions meet it: plain arrays, no Spark.
 
-The memory of a bucket of tracks is one table with a row for each track: its last position and since when its status
-holds. `meet` moves values about and computes nothing, so a stream's attributes are exactly a batch's.
+The memory of a bucket of tracks is one table with a row for each track: its last position, since when its status holds
+and since when it has been heard without a gap. `meet` moves values about and computes nothing but whole microseconds,
+so a stream's attributes are exactly a batch's.
 """
 
 import io
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from pipeline.stages.derive import REMEMBERED
+from pipeline.stages.derive import DEFAULT_GAP_US, REMEMBERED
 
-MEMORY_COLUMNS = ("track", *REMEMBERED, "status", "status_since")
+MEMORY_COLUMNS = ("track", *REMEMBERED, "status", "status_since", "heard_since")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +29,9 @@ class Met:
 
 def empty_memory() -> pd.DataFrame:
     """The memory of a bucket that has seen nothing."""
-    times = {"time": "datetime64[ns]", "status_since": "datetime64[ns]", "track": "object", "status": "object"}
-    return pd.DataFrame({name: pd.Series(dtype=times.get(name, "float64")) for name in MEMORY_COLUMNS})
+    times = dict.fromkeys(("time", "status_since", "heard_since"), "datetime64[ns]")
+    kinds = {**times, "track": "object", "status": "object"}
+    return pd.DataFrame({name: pd.Series(dtype=kinds.get(name, "float64")) for name in MEMORY_COLUMNS})
 
 
 def encode_memory(memory: pd.DataFrame) -> bytes:
@@ -44,10 +47,14 @@ def decode_memory(stored: bytes) -> pd.DataFrame:
     """What `encode_memory` made bytes of."""
     with pa.ipc.open_stream(io.BytesIO(stored)) as reader:
         memory: pd.DataFrame = reader.read_all().to_pandas()
+    if "status_since" in memory.columns and "heard_since" not in memory.columns:
+        memory = memory.assign(heard_since=memory["time"])  # remembered by an earlier release
     return memory
 
 
-def meet(arrived: pd.DataFrame, memory: pd.DataFrame, forget_after_s: float | None = None) -> Met:
+def meet(
+    arrived: pd.DataFrame, memory: pd.DataFrame, forget_after_s: float | None = None, gap_us: int = DEFAULT_GAP_US
+) -> Met:
     """`arrived` (with a `status`) in time order, each beside the one before it; the late ones marked and left out.
 
     A position that is not after the last one of its track is `late`, one at the same instant is `same_time`: neither
@@ -62,35 +69,46 @@ def meet(arrived: pd.DataFrame, memory: pd.DataFrame, forget_after_s: float | No
         np.select([late, repeated], ["late", "same_time"], default=""), index=arrived.index, dtype="object"
     ).where(late | repeated, None)
     behind = arrived[late | repeated]
-    chained = _chain(arrived[~(late | repeated)], memory)
+    chained = _chain(arrived[~(late | repeated)], memory, gap_us)
     positions = pd.concat([chained.positions, behind], ignore_index=True) if len(behind) else chained.positions
     return Met(positions, _forget(chained.memory, forget_after_s))
 
 
-def _chain(fresh: pd.DataFrame, memory: pd.DataFrame) -> Met:
+def _chain(fresh: pd.DataFrame, memory: pd.DataFrame, gap_us: int) -> Met:
     meets = memory["track"].isin(fresh["track"])
     stored_rows = memory[meets].assign(stored=True)
-    fresh_rows = fresh.assign(stored=False, status_since=fresh["time"])
+    fresh_rows = fresh.assign(stored=False, status_since=fresh["time"], heard_since=fresh["time"])
     both: pd.DataFrame = pd.concat([stored_rows, fresh_rows], ignore_index=True)
     both = both.sort_values(["track", "time"], kind="stable", ignore_index=True)
     stored = both["stored"].to_numpy(dtype=bool)
     follows = _same_as_before(both["track"])
     for name in REMEMBERED:
         both[f"previous_{name}"] = both[name].shift(1).where(follows)
-    both["status_since"] = _since(both, follows)
+    both["status_since"] = _since(both["status_since"], follows & _same_status(both))
+    both["heard_since"] = _since(both["heard_since"], follows & ~_after_gap(both["time"], gap_us))
     last = ~np.r_[follows[1:], False][: len(both)]
     after: pd.DataFrame = pd.concat([memory[~meets], both.loc[last, list(MEMORY_COLUMNS)]], ignore_index=True)
     return Met(both[~stored].drop(columns="stored"), after)
 
 
-def _since(both: pd.DataFrame, follows: NDArray[np.bool_]) -> NDArray[np.datetime64]:
-    """Since when the status of each row holds: from the row where it last changed, or from what was stored."""
+def _since(began: "pd.Series[Any]", goes_on: NDArray[np.bool_]) -> NDArray[np.datetime64]:
+    """When that began which each row is in: at the row where it last began, or as was stored."""
+    begins = np.where(goes_on, 0, np.arange(len(began)))
+    since: NDArray[np.datetime64] = began.to_numpy()[np.maximum.accumulate(begins)]
+    return since
+
+
+def _same_status(both: pd.DataFrame) -> NDArray[np.bool_]:
     status = both["status"].to_numpy(dtype=object)
     unknown = pd.isna(status)
-    same = np.r_[False, (status[1:] == status[:-1]) | (unknown[1:] & unknown[:-1])][: len(both)].astype(bool)
-    begins = np.where(follows & same, 0, np.arange(len(both)))
-    since: NDArray[np.datetime64] = both["status_since"].to_numpy()[np.maximum.accumulate(begins)]
-    return since
+    same: NDArray[np.bool_] = np.r_[False, (status[1:] == status[:-1]) | (unknown[1:] & unknown[:-1])].astype(bool)
+    return same[: len(both)]
+
+
+def _after_gap(time: "pd.Series[Any]", gap_us: int) -> NDArray[np.bool_]:
+    micros = time.to_numpy(dtype="datetime64[us]").astype(np.int64)
+    after: NDArray[np.bool_] = np.r_[False, np.diff(micros) > gap_us][: len(micros)]
+    return after
 
 
 def _same_as_before(track: "pd.Series[str]") -> NDArray[np.bool_]:

@@ -119,7 +119,7 @@ class Arranging:
         self._memory = decode_memory(bytes(held[1])) if held is not None else empty_memory()
         self._waiting = decode_memory(bytes(held[2])) if held is not None and len(held[2]) else None
         past, recent = (bytes(held[3]), bytes(held[4])) if held is not None else (b"", b"")
-        self._recent = RecentPositions.stored(rules.rerun_us, past, recent)
+        self._recent = RecentPositions.stored(rules.rerun_us, past, recent, rules.gap_us)
 
     def advance(self, arrived: pd.DataFrame) -> pd.DataFrame:
         """The rows that are due, beside what came before them; late ones marked; all others as they are."""
@@ -146,7 +146,7 @@ class Arranging:
         if taken.any():
             again, self._memory = self._recent.again(rows[taken], self._memory)
             parts.append(again.assign(kind=AGAIN))
-        met = meet(rows, self._memory)
+        met = meet(rows, self._memory, gap_us=self._rules.gap_us)
         self._memory = met.memory
         read = met.positions["late_reason"].isna()
         self._recent.note(met.positions.loc[read, rows.columns], self._memory)

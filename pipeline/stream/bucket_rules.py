@@ -13,5 +13,7 @@ class BucketRules:
     keep_same_time: bool = False
     rerun_us: int = 0
     """How far behind the newest one of its track a late event is read after all."""
+    gap_us: int = 1_800_000_000
+    """A longer silence of a track is a gap, after which it is counted from anew."""
     timers_wait_us: int = 0
     """How far timers stay behind the events: a pair of tracks is as late as the later of the two."""

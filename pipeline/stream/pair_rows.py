@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from geo import PairSettings, legs_of_previous, pairs_of_streamed_legs
 from geo.proximity import LEG_COLUMNS
 from geo.proximity_stream import DEFAULT_BUCKETS, PREVIOUS
-from pipeline.stages.derive import REMEMBERED
+from pipeline.stages.derive import REMEMBERED, DeriveOptions, with_speeds, with_steps
 from pipeline.stream.arranging import beside_previous
 from pipeline.stream.bucket_rules import BucketRules
 from pipeline.stream.crossing import Incoming, beside, bucket_of
@@ -44,12 +44,14 @@ def pair_rows(
     pair_labels: Sequence[int],
     settings: PairSettings,
     rules: BucketRules,
+    filling: DeriveOptions | None = None,
 ) -> DataFrame:
     """Pairs of tracks as rows of the line, without control messages and ticks.
 
     `labels` are the buckets in which positions wait to be put in order, as `rules` say; `pair_labels` those of pairs.
+    With `filling`, speeds that were not sent are those of the way since the previous position, as it says.
     """
-    legs = legs_of_previous(_in_order(incoming, labels, settings, rules))
+    legs = legs_of_previous(_in_order(incoming, labels, settings, rules, filling))
     found = pairs_of_streamed_legs(legs, settings, max(DEFAULT_BUCKETS, 2 * len(pair_labels)))
     return found.select(
         bucket_of(F.col("track"), pair_labels).alias("bucket"),
@@ -64,7 +66,13 @@ def pair_rows(
     )
 
 
-def _in_order(incoming: Incoming, labels: Sequence[int], settings: PairSettings, rules: BucketRules) -> DataFrame:
+def _in_order(
+    incoming: Incoming,
+    labels: Sequence[int],
+    settings: PairSettings,
+    rules: BucketRules,
+    filling: DeriveOptions | None,
+) -> DataFrame:
     """The positions in order of time, each with the one before it; late ones are left out."""
     kept = [name for name in settings.attributes if name in incoming.rows.columns]
     # what is compared with the position before where attributes are derived: of no use here
@@ -76,4 +84,6 @@ def _in_order(incoming: Incoming, labels: Sequence[int], settings: PairSettings,
         F.lit(None).cast("string").alias("status"),
     )
     met = beside_previous(beside(positions, incoming, labels), replace(rules, rerun_us=0))
-    return met.where(F.col("kind") == EVENT).select(*LEG_COLUMNS, *PREVIOUS, *kept)
+    events = met.where(F.col("kind") == EVENT)
+    complete = with_speeds(with_steps(events), filling) if filling and set(filling.fill_speeds) & set(kept) else events
+    return complete.select(*LEG_COLUMNS, *PREVIOUS, *kept)

@@ -16,7 +16,7 @@ from pipeline.progress import SILENT, Progress
 from pipeline.schemas import DERIVED_COLUMNS
 from pipeline.session import cores_of
 from pipeline.settings import Settings, StreamSettings
-from pipeline.stages.derive import REMEMBERED, DeriveOptions
+from pipeline.stages.derive import REMEMBERED, options_of
 from pipeline.stages.policy import Policy
 from pipeline.stream.arranging import arranged
 from pipeline.stream.bucket_alerts import Alerting
@@ -105,7 +105,7 @@ class _Parts:
         crossed, line = self._crossed(self._positions(incoming), compiled.positions, self._settled())
         if wanted is None or near is None:
             return crossed, BucketProcessor(line)
-        rules = pair_bucket_rules(bucket_rules(self._stream), near)
+        rules = pair_bucket_rules(bucket_rules(self._stream, self.policy), near)
         pairs, pair_line = self._crossed(self._pairs(incoming, near), wanted, rules)
         return together(crossed, pairs), BucketProcessor(line, pair_line, frozenset(self._pair_labels))
 
@@ -131,8 +131,9 @@ class _Parts:
         return self._enriched(_derived(rows, self._stream, self.policy))
 
     def _pairs(self, incoming: Incoming, near: PairSettings) -> DataFrame:
-        rules = bucket_rules(self._stream)
-        rows = pair_rows(incoming, self._position_labels, self._pair_labels, near, rules)
+        rules = bucket_rules(self._stream, self.policy)
+        filling = options_of(self.policy, self._stream.domain) if self._stream.derive else None
+        rows = pair_rows(incoming, self._position_labels, self._pair_labels, near, rules, filling)
         return beside(self._enriched(rows), incoming, self._pair_labels)
 
     def _enriched(self, rows: DataFrame) -> DataFrame:
@@ -140,7 +141,7 @@ class _Parts:
 
     def _settled(self) -> BucketRules:
         """What the first stateful step has put in order needs no waiting in the second."""
-        rules = bucket_rules(self._stream)
+        rules = bucket_rules(self._stream, self.policy)
         return replace(rules, out_of_order_us=0) if self._stream.derive else rules
 
     def _crossed(self, rows: DataFrame, line: CompiledLine, rules: BucketRules) -> tuple[DataFrame, BucketLine]:
@@ -149,7 +150,7 @@ class _Parts:
         return crossed, BucketLine(line.spec, rules, alerting, tuple(crossed.columns))
 
 
-def bucket_rules(stream: StreamSettings) -> BucketRules:
+def bucket_rules(stream: StreamSettings, policy: Policy) -> BucketRules:
     """The settings as a bucket keeps time by them."""
     if stream.rerun_s and stream.same_time == "keep":
         msg = "stream.rerun_s: late events are put among others by their time. Set stream.same_time to drop."
@@ -161,6 +162,7 @@ def bucket_rules(stream: StreamSettings) -> BucketRules:
         forget_after_us=round(stream.forget_after_s * 1e6),
         keep_same_time=stream.same_time == "keep",
         rerun_us=round(stream.rerun_s * 1e6),
+        gap_us=policy.gap_us,
     )
 
 
@@ -210,8 +212,7 @@ def _derived(rows: DataFrame, stream: StreamSettings, policy: Policy) -> DataFra
     if carried:
         msg = f"stream.columns: {carried[0]} would be derived too. Set stream.derive to false, or take it out."
         raise InputError(msg)
-    options = DeriveOptions(policy.turn_threshold_deg, policy.jump_speed_kn(stream.domain), policy.min_jump_m)
-    return arranged(rows, options, bucket_rules(stream))
+    return arranged(rows, options_of(policy, stream.domain), bucket_rules(stream, policy))
 
 
 def _layers(settings: Settings, progress: Progress) -> dict[str, Layer]:

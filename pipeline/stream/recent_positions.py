@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pipeline.stages.derive import DEFAULT_GAP_US
 from pipeline.stages.track_memory import decode_memory, empty_memory, encode_memory, meet
 
 
@@ -21,14 +22,16 @@ class RecentPositions:
     rerun_us: int
     memory: pd.DataFrame
     rows: pd.DataFrame | None = None
+    gap_us: int = DEFAULT_GAP_US
 
     @classmethod
-    def stored(cls, rerun_us: int, memory: bytes, rows: bytes) -> "RecentPositions":
+    def stored(cls, rerun_us: int, memory: bytes, rows: bytes, gap_us: int = DEFAULT_GAP_US) -> "RecentPositions":
         """What `encoded` made bytes of; of nothing where there are none."""
         return cls(
             rerun_us,
             decode_memory(memory) if memory else empty_memory(),
             decode_memory(rows) if rows else None,
+            gap_us,
         )
 
     def encoded(self) -> tuple[bytes, bytes]:
@@ -62,6 +65,7 @@ class RecentPositions:
         met = meet(
             pd.concat([self.rows[: len(mine)][mine], late], ignore_index=True),
             self.memory[self.memory["track"].isin(late["track"])],
+            gap_us=self.gap_us,
         )
         first = late.groupby("track")["time"].min().reindex(met.positions["track"]).to_numpy()
         changed = met.positions[met.positions["time"].to_numpy() >= first]
@@ -78,7 +82,7 @@ class RecentPositions:
         gone = np.isnat(last)
         leaving = ~gone & (held["time"].to_numpy(dtype="datetime64[us]") < last - np.timedelta64(self.rerun_us, "us"))
         if leaving.any():
-            self.memory = meet(held[leaving], self.memory).memory
+            self.memory = meet(held[leaving], self.memory, gap_us=self.gap_us).memory
         self.rows = held[~(leaving | gone)].reset_index(drop=True)
         self.memory = self.memory[self.memory["track"].isin(memory["track"])].reset_index(drop=True)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from patterns.conditions.evaluate import evaluate
 from patterns.conditions.inspection import attributes_of
-from patterns.conditions.syntax import Condition
+from patterns.conditions.syntax import TIME, Condition
 from patterns.conditions.typing import AttributeType
 from pipeline.arrow_columns import array_columns
 
@@ -38,7 +38,7 @@ def carried(rows: pd.DataFrame, conditions: Sequence[Condition], types: Mapping[
     """The attributes of these conditions, null where the rows do not have them."""
     columns = {}
     for name in dict.fromkeys(a.name for condition in conditions for a in attributes_of(condition)):
-        if name == "time":
+        if name == TIME:
             columns[name] = pa.array(rows["time_us"].to_numpy(), pa.timestamp("us"))
         elif name in rows.columns:
             columns[name] = pa.array(rows[name], _ARROW[types[name]], from_pandas=True)

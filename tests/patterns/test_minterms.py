@@ -49,6 +49,19 @@ def test_an_attribute_that_is_always_known_needs_no_symbol_for_null() -> None:
     assert codes("a < b", "a >= b", known=["a", "b"]) == ["a", "b"]
 
 
+def test_a_pair_is_always_known_only_where_both_of_its_sides_are() -> None:
+    assert codes("a < b", "a >= b", known=["a"]) == ["", "a", "b"]
+    assert codes("a < b", "a >= b", known=["b"]) == ["", "a", "b"]
+    assert codes("a < b + 1", "a >= b + 1", known=["a", "b"]) == ["", "a", "b"]
+
+
+def test_what_is_computed_may_be_unknown_though_all_it_reads_is_known() -> None:
+    assert codes("a / b > 3", "a / b <= 3", known=["a", "b"]) == ["", "a", "b"]
+    assert codes("sqrt(a) >= 0", known=["a"]) == ["", "a"]
+    assert codes("a is unknown", "a + b > 3", known=["a"]) == ["", "b"]
+    assert codes("a is unknown", "hour(a) > 3", known=["a"], types={"a": AttributeType.TIMESTAMP}) == ["", "b"]
+
+
 def test_twelve_rings_give_thirteen_symbols_in_no_time() -> None:
     rings = [parse_condition(f"{ring} <= d < {ring + 1}") for ring in range(12)]
     alphabet(rings)
@@ -74,6 +87,16 @@ def test_twelve_rings_give_thirteen_symbols_in_no_time() -> None:
         (["abs(x) == -1", "abs(x) != -1"], ["", "b"]),
         (["angle(a, b) > 180", "angle(a, b) <= 180"], ["", "b"]),
         (["distance_m(a, b, c, d) < 0"], [""]),
+        (["distance_m(a, b, c, d) > 6400000", "distance_m(a, b, c, d) > 20000000"], ["", "a", "ab"]),
+        (["distance_m(a, b, c, d) > 26000000"], [""]),
+        (["hour(t) >= 22", "hour(t) < 5", "hour(t) > 21.5"], ["", "ac", "b"]),
+        (["hour(t) > 23", "weekday(t) < 1", "local_hour(t, x) == 24", "local_hour(t, x) == 2.5"], [""]),
+        (["hour(t) == 0", "hour(t) == 23", "weekday(t) == 1", "t is unknown"], ["", "a", "ac", "b", "bc", "c", "d"]),
+        (["floor(x) > 1e300", "floor(x) == 1.5"], ["", "a", "b"]),
+        (["is_night(t, x, y)", "not is_night(t, x, y)", "x is unknown"], ["a", "b", "bc"]),
+        (['starts_with(s, "a")', 'starts_with(s, "b") == false', "s is unknown"], ["", "a", "ab", "b", "c"]),
+        (['lower(s) == "a"', 'lower(s) == "b"', "s is unknown"], ["", "a", "b", "c"]),
+        (['starts_with("abc", "ab")', 'lower("A") == "a"'], ["ab"]),
         (["a is unknown", "a + b > 3"], ["", "a", "b"]),
         (["a is unknown", "a < b"], ["", "a", "b"]),
         (["x in (1, 2, 3)", "x == 2.0", "x > 2.5"], ["", "a", "ab", "ac", "c"]),

@@ -86,6 +86,41 @@ def test_both_back_ends_agree_on_every_type_that_a_file_may_hold(spark: "SparkSe
     assert spark_answers(frame, some).any(axis=0).sum() >= 18, "most conditions hold somewhere"
 
 
+CALLS = """
+hour(time) == 0; hour(time) == 23; hour(time) < 12; weekday(time) == 1; weekday(time) == 7; weekday(time) > 3.5;
+local_hour(time, lon) == 0; local_hour(time, lon) >= 22; local_hour(time, 180) < 3; is_night(time, lon, lat);
+is_night(time, lon, lat) == false; is_night(time, lon, lat) is unknown; not is_night(time, 0, lat); floor(lon) == -180;
+floor(lon / 15) == floor(lat / 15); floor(lon * 1e300) > 1e301; sqrt(lat) > 5; sqrt(lat) is unknown;
+floor(sqrt(lat)) == 5; lower(name) == "mærsk"; lower(name) in ("åsa", "μασ"); lower(name) == name;
+starts_with(name, "M"); starts_with(lower(name), "mæ");
+starts_with(name, "") is unknown; lower(name) is known; starts_with(name, "M") == is_night(time, lon, lat)
+"""
+
+
+def test_both_back_ends_agree_on_every_function_of_times_places_and_texts(spark: "SparkSession") -> None:
+    generator, count = np.random.default_rng(18), 4000
+    hours = generator.integers(-(10**5), 10**6, count) * 3_600_000_000
+    micros = hours + generator.choice([0, 1, -1, 1_800_000_000, 3_599_999_999], count)
+    words = np.array(["MÆRSK", "Mærsk", "ÅSA", "ΜΑΣ", "Μας", "İ", "ǅ", "\U00010400", "straße", "", None], dtype=object)
+    table = numbered(
+        pa.table(
+            {
+                "time": pa.array(micros, pa.timestamp("us", tz="UTC"), mask=generator.random(count) < 0.02),
+                "lon": pa.array(generator.uniform(-400, 400, count), mask=generator.random(count) < 0.02),
+                "lat": pa.array(
+                    np.where(generator.random(count) < 0.02, np.nan, generator.uniform(-95, 95, count)),
+                    mask=generator.random(count) < 0.02,
+                ),
+                "name": pa.array(generator.choice(words, count), pa.string()),
+            }
+        )
+    )
+    some = [parse_condition(text) for text in CALLS.split(";")]
+    frame = spark.createDataFrame(table)
+    assert disagreements(frame, table, some) == []
+    assert spark_answers(frame, some).any(axis=0).all(), "every condition holds somewhere"
+
+
 def test_distances_agree_away_from_their_threshold(spark: "SparkSession") -> None:
     generator = np.random.default_rng(7)
     places = {

@@ -19,6 +19,11 @@ def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
     (spec,) = read_layer_specs(file)
     assert spec.file == (tmp_path / "maps" / "ports.geojson").resolve()
     assert spec.radius_m == 5000
+    assert not spec.has_land
+    file = written(tmp_path, "layers: [{name: c, kind: coast, file: c.geojson, land_file: land.geojson}]")
+    (spec,) = read_layer_specs(file)
+    assert spec.land_file == (tmp_path / "land.geojson").resolve()
+    assert spec.has_land
 
 
 @pytest.mark.parametrize(
@@ -37,6 +42,9 @@ def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
         ("layers: [{name: a, kind: b, file: a.csv, valid_from: t}]", "valid_from and valid_to go together"),
         ("layers: [{name: a, kind: b, file: a.csv, radius_m: 1, radius_column: r}]", "radius_m and radius_column"),
         ("layers: [{name: a, kind: b, file: a.csv, lon_column: x}]", "lon_column and lat_column go together"),
+        ("layers: [{name: a, kind: b, file: a.csv, land_file: l.csv}]", "land_file is given for a layer without"),
+        ("layers: [{name: a, kind: coast, file: a.csv}, {name: c, kind: d, file: c.csv, land: true}]", "'a' and 'c'"),
+        ("layers: [{name: a, kind: b, file: a.csv, land: true, valid_from: s, valid_to: e}]", "land: true does not go"),
     ],
 )  # fmt: skip
 def test_a_fault_is_named_with_its_place_and_remedy(tmp_path: Path, text: str, said: str) -> None:

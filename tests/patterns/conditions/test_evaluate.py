@@ -1,5 +1,7 @@
 """The NumPy back end against the definition, on values that rounding and nulls like to break."""
 
+from datetime import datetime, timedelta
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -37,6 +39,14 @@ def test_integers_beyond_two_to_53_are_compared_without_rounding() -> None:
     assert evaluate(parse_condition("x != 9007199254740993"), columns).all()
 
 
+def test_an_integer_and_a_double_beyond_two_to_62_are_compared_without_rounding() -> None:
+    middle = 3 * 2**61
+    columns = integers(middle - 1, middle, middle + 1, -middle) | doubles(*[float(middle)] * 3, -float(middle))
+    assert evaluate(parse_condition("n == x"), columns).tolist() == [False, True, False, True]
+    assert evaluate(parse_condition("n < x"), columns).tolist() == [True, False, False, False]
+    assert evaluate(parse_condition("x < n"), columns).tolist() == [False, False, True, False]
+
+
 def test_not_of_a_comparison_with_null_or_nan_holds() -> None:
     columns = {"x": ArrayColumn(np.array([1.0, np.nan, 7.0]), np.array([True, True, False]), AttributeType.NUMBER)}
     for text in ("x < 5", "x >= 5", "x != 5", "x == x", "x in (5, 6)", "x + 1 > 0"):
@@ -64,6 +74,84 @@ def test_distance_follows_the_great_circle() -> None:
     exact = parse_condition(f"{one_degree_m - 0.01} < distance_m(x, 0, 0, 0) < {one_degree_m + 0.01}")
     assert evaluate(near, columns).tolist() == [True, True, False]
     assert evaluate(exact, columns).tolist() == [False, True, False]
+
+
+def test_distance_reaches_half_around_the_earth() -> None:
+    half_m = 20_015_115
+    condition = parse_condition(f"{half_m - 1} < distance_m(x, 0, 0, 0) < {half_m + 1}")
+    assert evaluate(condition, doubles(0.0, 90.0, 180.0, -180.0)).tolist() == [False, False, True, True]
+
+
+def clock(*moments: str) -> dict[str, ArrayColumn]:
+    micros = [int(datetime.fromisoformat(text).timestamp() * 1e6) for text in moments]
+    return {"time": ArrayColumn(np.array(micros), None, AttributeType.TIMESTAMP)}
+
+
+def test_hour_and_weekday_are_those_of_utc() -> None:
+    columns = clock("2024-05-05T23:59:59.999999+00:00", "2024-05-06T00:00:00+00:00", "1969-12-31T22:30:00+00:00")
+    for text, expected in {"hour(time)": [23, 0, 22], "weekday(time)": [7, 1, 3]}.items():
+        for value in range(24):
+            holds = evaluate(parse_condition(f"{text} == {value}"), columns).tolist()
+            assert holds == [value == right for right in expected]
+
+
+def test_local_hour_follows_the_sun_round_the_earth() -> None:
+    columns = clock(*["2024-05-06T12:00:00+00:00"] * 4) | {
+        "lon": ArrayColumn(np.array([0.0, 14.99, 180.0, -75.5]), None, AttributeType.NUMBER)
+    }
+    holds = [evaluate(parse_condition(f"local_hour(time, lon) == {hour}"), columns).tolist() for hour in range(24)]
+    assert [[row[n] for row in holds].index(True) for n in range(4)] == [12, 12, 0, 6]
+
+
+@pytest.mark.parametrize(
+    ("lon", "lat", "sunrise", "sunset"),
+    [  # in UTC, to the minute
+        (-4.49, 48.39, "2024-06-21T04:16", "2024-06-21T20:26"),
+        (139.69, 35.69, "2023-12-31T21:51", "2024-01-01T07:38"),
+        (151.21, -33.87, "2024-03-19T19:59", "2024-03-20T08:06"),
+    ],
+)
+def test_it_is_night_from_sunset_to_sunrise(lon: float, lat: float, sunrise: str, sunset: str) -> None:
+    night = parse_condition(f"is_night(time, {lon}, {lat})")
+    for edge, before in ((sunrise, True), (sunset, False)):
+        moment = datetime.fromisoformat(f"{edge}:00+00:00")
+        around = [(moment + timedelta(minutes=minutes)).isoformat() for minutes in (-3, 3)]
+        assert evaluate(night, clock(*around)).tolist() == [before, not before]
+
+
+def test_there_is_neither_day_nor_night_nowhere() -> None:
+    places = ArrayColumn(np.array([0.0, 91.0, np.nan, -90.0]), None, AttributeType.NUMBER)
+    columns = clock(*["2024-06-21T12:00:00+00:00"] * 4) | {"lat": places}
+    assert evaluate(parse_condition("is_night(time, 0, lat)"), columns).tolist() == [False, False, False, True]
+    assert evaluate(parse_condition("is_night(time, 0, lat) is known"), columns).tolist() == [True, False, False, True]
+    assert evaluate(parse_condition("is_night(time, lat, 0) == false"), columns).tolist() == [True, True, False, True]
+
+
+def test_small_letters_and_beginnings() -> None:
+    words = ("MÆRSK A", "Mærsk b", "ΜΑΣ", "İ", "x")
+    coded = ArrayColumn(np.arange(5), np.array([True] * 4 + [False]), AttributeType.STRING, words)
+    plain = ArrayColumn(np.array([*words[:4], None], dtype=object), coded.valid, AttributeType.STRING)
+    for name in (coded, plain):
+        columns = {"name": name}
+        for text, expected in {
+            'starts_with(lower(name), "mærsk")': [True, True, False, False, False],
+            'lower(name) == "μασ"': [False, False, True, False, False],
+            'lower(name) == "İ"': [False, False, False, True, False],
+            "lower(name) == name": [False, False, False, True, False],
+            'not starts_with(name, "")': [False, False, False, False, True],
+        }.items():
+            assert evaluate(parse_condition(text), columns).tolist() == expected, text
+
+
+def test_floor_and_sqrt() -> None:
+    columns = doubles(-0.5, 6.25, 1e300, np.inf, np.nan)
+    for text, expected in {
+        "floor(x) == -1": [True, False, False, False, False],
+        "floor(x) == x": [False, False, True, True, False],
+        "sqrt(x) == 2.5": [False, True, False, False, False],
+        "sqrt(x) is unknown": [True, False, False, False, True],
+    }.items():
+        assert evaluate(parse_condition(text), columns).tolist() == expected, text
 
 
 def test_seconds_since_a_register_counts_microseconds() -> None:

@@ -1,5 +1,7 @@
 """Conditions restated for typed columns."""
 
+import pytest
+
 from patterns.conditions import Attribute, AttributeType, parse_condition
 from patterns.conditions.lowering import (
     IntegerAgainstDouble,
@@ -12,6 +14,7 @@ from patterns.conditions.lowering import (
     lower,
 )
 from patterns.conditions.syntax import Operator
+from patterns.errors import ConditionTypeError
 from tests.condition_cases import TYPES
 
 MMSI, SPEED = Attribute("mmsi"), Attribute("speed_kn")
@@ -45,3 +48,16 @@ def test_options_that_cannot_equal_are_left_out() -> None:
 def test_two_attributes_are_compared_in_their_own_types() -> None:
     assert lowered("speed_kn < mmsi") == IntegerAgainstDouble(Operator.GREATER, MMSI, SPEED)
     assert lowered("mmsi < status") == Related(Operator.LESS, MMSI, Attribute("status"), AttributeType.INTEGER)
+
+
+@pytest.mark.parametrize("text", ["mmsi == vessel_type", "vessel_type == speed_kn", "speed_kn != flag", "time < mmsi"])
+def test_values_of_unlike_types_are_refused(text: str) -> None:
+    left, _, right = text.split()
+    with pytest.raises(ConditionTypeError, match=f"{left} is a.* and {right} is a.*: they cannot be compared"):
+        lowered(text)
+
+
+@pytest.mark.parametrize("text", ["hour(speed_kn) > 1", "lower(mmsi) == 'a'", "floor(flag) > 1", "sqrt(time) > 1"])
+def test_a_function_of_the_wrong_type_has_no_result(text: str) -> None:
+    with pytest.raises(ConditionTypeError, match="has no result"):
+        lowered(text)

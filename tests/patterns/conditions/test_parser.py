@@ -18,6 +18,7 @@ from patterns.conditions.syntax import (
     Or,
     Register,
 )
+from patterns.conditions.text import text_of
 from patterns.errors import ConditionTypeError, PatternError, PatternSyntaxError, Place
 
 A, B, C, X = Attribute("a"), Attribute("b"), Attribute("c"), Attribute("x")
@@ -25,6 +26,9 @@ A, B, C, X = Attribute("a"), Attribute("b"), Attribute("c"), Attribute("x")
 
 def less(left: Attribute | Literal, right: Attribute | Literal) -> Comparison:
     return Comparison(Operator.LESS, left, right)
+
+
+LOWER_X = Call(Function.LOWER, (X,))
 
 
 @pytest.mark.parametrize(
@@ -48,6 +52,10 @@ def less(left: Attribute | Literal, right: Attribute | Literal) -> Comparison:
         ("last.speed_kn < port.limit", less(Attribute("speed_kn", "last"), Attribute("limit", "port"))),
         ("seconds_since(last) < 1", less(Call(Function.SECONDS_SINCE, (Register("last"),)), Literal(1))),
         ("min(a, b, 1) < 1", less(Call(Function.MIN, (A, B, Literal(1))), Literal(1))),
+        ("hour(time) < 1", less(Call(Function.HOUR, (Attribute("time"),)), Literal(1))),
+        ("is_night(time, a, b) and c", And((Call(Function.IS_NIGHT, (Attribute("time"), A, B)), C))),
+        ('starts_with(lower(x), lower("MS "))', Call(Function.STARTS_WITH, (LOWER_X, Literal("ms ")))),
+        ("hour < lower", less(Attribute("hour"), Attribute("lower"))),
         ("`Speed (kn)` < `not`", less(Attribute("Speed (kn)"), Attribute("not"))),
         ("android < inside", less(Attribute("android"), Attribute("inside"))),
         ("known and distance_m", And((Attribute("known"), Attribute("distance_m")))),
@@ -68,6 +76,15 @@ def test_parameters_become_constants_and_named_conditions_are_put_in() -> None:
     assert parse_condition("slow and kind in (k)", named={"slow": slow}, parameters={"k": "tug"}) == And(
         (slow, Membership(Attribute("kind"), (Literal("tug"),)))
     )
+
+
+def test_names_of_functions_are_not_reserved() -> None:
+    named = {name: parse_condition(f"{name} > 1") for name in ("hour", "lower", "is_night", "floor")}
+    found = parse_condition("hour and lower and not is_night and floor and hour(time) > hour_from", named=named)
+    assert isinstance(found, And)
+    assert [text_of(part) for part in found.parts] == [
+        "hour > 1", "lower > 1", "not is_night > 1", "floor > 1", "hour(time) > hour_from",
+    ]  # fmt: skip
 
 
 def test_one_one_point_zero_and_true_are_three_literals() -> None:
@@ -94,6 +111,11 @@ def test_one_one_point_zero_and_true_are_three_literals() -> None:
         ("min(a) < 3", PatternSyntaxError, "port:3:14: min() takes at least 2 arguments, not 1."),
         ("x in (a, 2)", PatternSyntaxError, "port:3:20: only constants and parameters can be listed"),
         ("seconds_since(1) < 3", PatternSyntaxError, "port:3:28: seconds_since() takes the name of a register"),
+        ("hour(5) < 3", PatternSyntaxError, "port:3:19: hour() takes a time here, such as the attribute `time`."),
+        ("lower(5) == 'a'", PatternSyntaxError, "port:3:20: lower() takes a text here: an attribute such as `name`"),
+        ("starts_with(a, b)", PatternSyntaxError, "port:3:29: starts_with() compares with a constant, such as"),
+        ("is_night(time, a) ", PatternSyntaxError, "port:3:14: is_night() takes 3 arguments, not 2."),
+        ("floor(a)", ConditionTypeError, "port:3:14: a value stands where a condition should."),
         ("1e999 < x", PatternSyntaxError, "port:3:14: this is not a number that can be held."),
         ("x == 1__0", PatternSyntaxError, "port:3:19: this is not a number that can be held."),
         ("speed_kn + 1", ConditionTypeError, "port:3:14: a value stands where a condition should."),

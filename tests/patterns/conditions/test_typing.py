@@ -21,6 +21,7 @@ def check(text: str) -> None:
         "speed_kn > 5 and status in (1, 2.5) and mmsi == speed_kn",
         'vessel_type == "tug" or flag != vessel_type or ice == true or not moored',
         'time > "2024-05-01T12:00:00Z" and seconds_since(last) < 60 and time > last.time',
+        'hour(time) > 20 and is_night(time, speed_kn, course_deg) and starts_with(lower(flag), "a") or sqrt(mmsi) < 3',
         "last.speed_kn * 2 < port.distance_m and port.name is known",
     ],
 )
@@ -44,6 +45,11 @@ time > 5 | trawling:7:3: time is a time and 5 is an integer
 time > flag | trawling:7:3: time is a time and flag is a text
 time - last.time > 5 | trawling:7:3: `time - last.time` needs numbers, and time is a time. Use seconds_since(register)
 abs(flag) > 5 | trawling:7:7: `abs(flag)` needs numbers, and flag is a text.
+hour(speed_kn) > 3 | trawling:7:8: `hour(speed_kn)` needs a time, and speed_kn is a number. Name an
+lower(mmsi) == "a" | trawling:7:9: `lower(mmsi)` needs a text, and mmsi is an integer. Name an
+is_night(time, flag, 1) | trawling:7:12: `is_night(time, flag, 1)` needs numbers, and flag is a text.
+lower(flag) > "a" | trawling:7:9: lower(flag) is a text, which has no order for >.
+starts_with(flag, "a") == 1 | trawling:7:15: starts_with(flag, "a") is true or false and 1 is an integer
 ice or speed_kn | trawling:7:10: 'speed_kn' is a number, not a condition. Compare it with something
 """
 

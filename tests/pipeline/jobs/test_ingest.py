@@ -32,7 +32,8 @@ def line(minute: int, mmsi: str = "219001559", lat: str = "57.5", lon: str = "9.
 
 def run(spark: "SparkSession", out: Path, *inputs: Path, feed: Feed | None = None, **order: object) -> IngestResult:
     paths = tuple(str(path) for path in inputs)
-    given = IngestOrder(feed or find_feed("noaa"), paths, claim_output(out, "ingest"), Policy(), NOW, **order)  # type: ignore[arg-type]
+    policy = order.pop("policy", Policy())
+    given = IngestOrder(feed or find_feed("noaa"), paths, claim_output(out, "ingest"), policy, NOW, **order)  # type: ignore[arg-type]
     return ingest(spark, given)
 
 
@@ -120,6 +121,29 @@ def test_appending_keeps_the_layout_and_takes_nothing_in_twice(spark: "SparkSess
     assert {row[2] for row in rows} == {None, 300.0, 600.0}, "what came later is a neighbour of what was there"
     assert pq.ParquetFile(next((out / "events").glob("*.parquet"))).num_row_groups == 1
     assert run(spark, out, first).rows_stored == 40, "without append the folder is made anew"
+
+
+def test_a_feed_without_speeds_gets_those_of_the_way(spark: "SparkSession", tmp_path: Path) -> None:
+    header = "MMSI,BaseDateTime,LAT,LON\n"
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    first.write_text(header + "".join(f"219001559,2024-05-01T10:{n:02d}:00,{57.5 + n * 0.001},9.9\n" for n in (0, 2)))
+    second.write_text(header + "219001559,2024-05-01T10:01:00,57.5,9.9\n219001559,2024-05-01T11:00:00,57.6,9.9\n")
+
+    def speeds(out: Path, **order: object) -> list[tuple[float | None, bool, float]]:
+        run(spark, out, first, **order)
+        if order.get("policy") is None:
+            run(spark, out, first, second, append=True)
+        events = pq.read_table(out / "events").sort_by("time")
+        columns = (events.column(name).to_pylist() for name in ("speed_kn", "speed_implied", "minutes_since_start"))
+        return [(speed and round(speed, 2), implied, since) for speed, implied, since in zip(*columns, strict=True)]
+
+    assert speeds(tmp_path / "out") == [
+        (None, False, 0.0),
+        (0.0, True, 1.0),
+        (7.2, True, 2.0),  # from where it was a minute ago: what the first ingest made of it is gone
+        (None, False, 0.0),
+    ]
+    assert speeds(tmp_path / "left", policy=Policy(missing_speed="leave")) == [(None, False, 0.0), (None, False, 2.0)]
 
 
 def test_static_data_gives_ship_types_and_its_absence_is_said(spark: "SparkSession", tmp_path: Path) -> None:

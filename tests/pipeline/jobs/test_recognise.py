@@ -68,6 +68,16 @@ def test_csv_with_iso_times_out_of_order(run: Any, tmp_path: Path) -> None:
     assert set(rows[0]) >= {"match_id", "instance", "start_time", "registers", "count", "status"}
 
 
+def test_a_plain_table_has_hours_nights_and_minutes_since_its_start(run: Any, tmp_path: Path) -> None:
+    long_heard = "minutes_since_start >= 20 and hour(time) == 23 and is_night(time, 8, lat)"
+    (tmp_path / "rise.yaml").write_text(
+        f"{{name: late, domain: fleet, says: Late., where: {{late: '{long_heard}'}}, pattern: late, output: enumerate}}"
+    )
+    times = ["22:30", "22:55", "23:00", "23:15", "23:46", "23:58"]  # 31 minutes of silence before 23:46
+    lines = [f"a,2024-11-05T{time}:00Z,{90.5 if time == '23:15' else 54}" for time in times]
+    assert seen(run(write_csv(tmp_path, lines, "track,time,lat"))[1]) == [("a", 3, [3])]
+
+
 def test_json_lines_and_parquet_give_the_same_rows_and_ids(run: Any, spark: SparkSession, tmp_path: Path) -> None:
     file = tmp_path / "events.jsonl"
     file.write_text(

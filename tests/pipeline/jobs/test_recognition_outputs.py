@@ -32,3 +32,24 @@ def test_geojson_and_page_are_written_when_asked_and_taken_away_when_not(spark: 
     assert write_outputs(spark, request, summary, SILENT) == {}
     assert not Path(written["geojson"]).exists()
     assert not Path(written["report"]).exists()
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_pattern_that_reads_what_is_not_known_says_so(spark: SparkSession, tmp_path: Path, form: str) -> None:
+    (tmp_path / "rise.yaml").write_text(PATTERN)
+    lines = [f"a,2026-01-01T00:0{n}:00Z,{6 if n == 5 else ''},{n},50" for n in range(6)]
+    (tmp_path / "e.csv").write_text("\n".join(["track,time,x,lon,lat", *lines]) + "\n")
+    events = str(tmp_path / "e.csv")
+    if form == "parquet":
+        table = spark.read.csv(
+            events, header=True, schema="track string, time timestamp, x double, lon double, lat double"
+        )
+        events = str(tmp_path / "e")
+        table.selectExpr("*", "monotonically_increasing_id() AS offset").coalesce(1).write.parquet(events)
+    request = RecogniseRequest([events], read_catalog([tmp_path / "rise.yaml"]), tmp_path / "out")
+    summary = run_recognise(spark, request, SILENT)
+    assert summary["matches"] == 0
+    assert summary["attributes_known"] == {"x": pytest.approx(1 / 6, abs=1e-4)}
+    assert summary["little_known"] == {"rise": {"x": pytest.approx(1 / 6, abs=1e-4)}}
+    written = write_outputs(spark, request, summary, SILENT, report=True)
+    assert "read x, known in 17% of events" in Path(written["report"]).read_text()

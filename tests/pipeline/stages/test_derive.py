@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipeline.schemas import DERIVED_COLUMNS, POSITION_SCHEMA
-from pipeline.stages.derive import DeriveOptions, derive
+from pipeline.stages.derive import DeriveOptions, derive, options_of
 from pipeline.stages.derive_stream import derive_stream
+from pipeline.stages.policy import Policy
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -57,13 +58,59 @@ def test_attributes_compare_a_position_with_the_one_before(spark: "SparkSession"
     assert (fourth["status_duration_min"], fourth["distance_m"]) == (2.0, 0.0)
 
 
+def test_a_speed_that_was_not_sent_is_that_of_the_way(spark: "SparkSession") -> None:
+    step = {"lon": 0.0, "course_deg": 0.0}
+    frame = positions(
+        spark,
+        {**step, "t": 0, "lat": 0.0},
+        {**step, "t": 60, "lat": 0.001},
+        {**step, "t": 120, "lat": 0.002, "speed_kn": 9.0, "speed_kmh": 16.668},
+        {**step, "t": 180, "lat": 0.003},
+        {**step, "t": 180 + 1801, "lat": 0.004},
+        {**step, "t": 180 + 1802, "lat": 0.014},
+        {**step, "t": 180 + 1802 + 1800, "lat": 0.015},
+    )
+    options = DeriveOptions(fill_speeds=("speed_kn", "speed_kmh"))
+    rows = derive(frame, options).orderBy("time").collect()
+    assert [row["speed_implied"] for row in rows] == [False, True, False, True, False, False, True]
+    assert [row["speed_kn"] for row in rows] == [
+        None, rows[1]["implied_speed_kn"], 9.0, rows[3]["implied_speed_kn"], None, None, rows[6]["implied_speed_kn"],
+    ]  # fmt: skip
+    assert rows[1]["speed_kn"] == pytest.approx(3.602, abs=0.001)
+    assert rows[1]["speed_kmh"] == rows[1]["speed_kn"] * 1.852
+    assert [row["speed_kmh"] is None for row in rows] == [True, False, False, False, True, True, False]
+    assert [row["acceleration"] for row in rows] == [None] * 7, "only speeds that were sent are compared"
+    left = derive(frame, DeriveOptions(fill_speeds=())).orderBy("time").collect()
+    assert [row["speed_kn"] for row in left] == [None, None, 9.0, None, None, None, None]
+    assert not any(row["speed_implied"] for row in left)
+    vessels = derive(frame, options_of(Policy(), "maritime")).orderBy("time").collect()
+    assert [row["speed_kmh"] for row in vessels] == [None, None, 16.668, None, None, None, None]
+
+
+def test_filling_twice_is_filling_once(spark: "SparkSession") -> None:
+    rows = [{"t": 60 * n, "lon": 0.0, "lat": n * 0.001, "speed_kn": 5.0 if n % 3 == 0 else None} for n in range(7)]
+    once = derive(positions(spark, *rows), OPTIONS)
+    again = derive(once, OPTIONS)
+    assert sorted(map(str, again.select(*once.columns).collect())) == sorted(map(str, once.collect()))
+
+
+def test_minutes_are_counted_from_the_first_position_and_from_each_gap(spark: "SparkSession") -> None:
+    times = [0, 600, 2400, 2400 + 1800, 2400 + 1800 + 1800.000001, 6600]
+    frame = positions(spark, *({"t": t, "lon": 0.0, "lat": 0.0} for t in times))
+    rows = derive(frame, OPTIONS).orderBy("time").collect()
+    expected = pytest.approx([0.0, 10.0, 40.0, 70.0, 0.0, (6600 - 6000.000001) / 60])
+    assert [row["minutes_since_start"] for row in rows] == expected
+    short = derive(frame, DeriveOptions(gap_us=599_000_000)).orderBy("time").collect()
+    assert [row["minutes_since_start"] for row in short[:3]] == [0.0, 0.0, 0.0]
+
+
 def test_a_stream_gives_the_numbers_of_a_batch_bit_for_bit(spark: "SparkSession", tmp_path: Path) -> None:
     rows = [
         {
             "track": f"t{n % 7}",
-            "t": 17.25 * n + (n % 3) * 0.123457,
-            "lon": math.sin(n) * 179.9,
-            "lat": math.cos(n * 0.7) * 89.0,
+            "t": 17.25 * n + (n % 3) * 0.123457 + 2000 * (n // 90),
+            "lon": math.sin(n) * 179.9 if n % 20 < 7 else n % 7 + n * 1e-4,
+            "lat": math.cos(n * 0.7) * 89.0 if n % 20 < 7 else 0.0,
             "speed_kn": None if n % 5 == 0 else (n * 0.37) % 30,
             "heading_deg": None if n % 4 == 0 else (n * 77.7) % 360,
             "course_deg": (n * 33.3) % 360,
@@ -93,7 +140,9 @@ def test_a_stream_gives_the_numbers_of_a_batch_bit_for_bit(spark: "SparkSession"
     batch = {row["offset"]: row for row in derive(frame, OPTIONS).collect()}
     assert len(streamed) == len(batch) == 240
     assert {row["late_reason"] for row in streamed.values()} == {None}
-    columns = [*DERIVED_COLUMNS, "accelerating", "mmsi", "nav_status", "time"]
+    columns = [*DERIVED_COLUMNS, "speed_kn", "accelerating", "mmsi", "nav_status", "time"]
     different = [(n, c) for n in batch for c in columns if batch[n][c] != streamed[n][c]]
     assert different == []
+    assert sum(row["speed_implied"] for row in batch.values()) > 5
+    assert sum(row["minutes_since_start"] == 0 for row in batch.values()) == 7 * 3
     assert sum(row["status_duration_min"] is not None for row in batch.values()) > 100

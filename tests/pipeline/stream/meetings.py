@@ -79,7 +79,7 @@ def positions(seed: int = 7) -> pd.DataFrame:
                         5.0 + 0.2 * vessel.meeting + x / METRES_PER_DEGREE / np.cos(np.radians(LATITUDE)), 6
                     ),
                     "lat": np.round(LATITUDE + y / METRES_PER_DEGREE, 6),
-                    "speed_kn": np.where(rng.random(len(times)) < 0.02, np.nan, np.round(speed, 1)),
+                    "speed_kn": np.where(rng.random(len(times)) < 0.2, np.nan, np.round(speed, 1)),
                     "vessel_type": vessel.vessel_type,
                     "behind_s": vessel.behind_s,
                 }

@@ -42,6 +42,16 @@ PATIENCE_S = 500
 ROW = ["match_id", "status", "pattern", "track", "time", "index", "start_time", "first_start_time", "count"]
 ALERT_SCHEMA = Path(__file__).resolve().parents[3] / "docs" / "alert.schema.json"
 
+HEARD_LONG = """\
+- name: heard_long
+  version: 1
+  domain: maritime
+  says: A vessel has been heard for more than 90 minutes and it is late at night.
+  where: {late: "minutes_since_start > 90 and hour(time) < 1 and is_night(time, lon, lat)"}
+  pattern: late
+  report: episodes
+"""
+
 
 def settings_in(folder: Path, servers: str, **stream: Any) -> Settings:
     values = {
@@ -173,9 +183,9 @@ def test_pairs_of_a_stream_are_recognised_and_forecast_as_in_a_batch(
 ) -> None:
     rows = positions()
     write_layers(tmp_path)
-    (tmp_path / "patterns.yaml").write_text(CATALOG, encoding="utf-8")
+    (tmp_path / "patterns.yaml").write_text(CATALOG + HEARD_LONG, encoding="utf-8")
     expected, forecasts = batch(spark, tmp_path, rows)
-    assert set(expected["pattern"]) == {"stays", "hurries", *PAIRS}
+    assert set(expected["pattern"]) == {"stays", "hurries", "heard_long", *PAIRS}
     settings = settings_in(
         tmp_path, broker, patterns=[str(tmp_path / "patterns.yaml"), *PAIRS], models=tmp_path / "models", emission="all"
     )

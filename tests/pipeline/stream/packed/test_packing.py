@@ -21,7 +21,10 @@ from pipeline.stream.packed.scanned import Scanned
 from pipeline.stream.packed.texts import instants_at, spark_places
 
 ARRIVED = 1_760_000_000_000_000
-TEXTS = ("speed_kn > 5", "vessel_type = 'cargo'", "speed_kn is unknown", "track = 't7'")
+TEXTS = (
+    *("speed_kn > 5", "vessel_type = 'cargo'", "speed_kn is unknown", "track = 't7'"),
+    *("hour(time) = 22 and weekday(time) = 2", "is_night(time, lon, lat)", "starts_with(track, 't1')"),
+)
 CONDITIONS = tuple(map(parse_condition, TEXTS))
 
 
@@ -64,7 +67,8 @@ def test_plain_messages_reach_their_buckets_and_others_are_handed_on_untouched()
     assert events["track"].tolist() == tracks
     assert events["offset"].tolist() == [*range(100, 120), *range(124, 144)]
     assert events["time_us"].tolist() == [(1_700_000_000 + n) * 1_000_000 for n in range(40)]
-    assert events["word_0"].tolist() == [int(n % 9 > 5) + 8 * (n == 7) for n in range(40)]
+    begins = [track.startswith("t1") for track in tracks]
+    assert events["word_0"].tolist() == [int(n % 9 > 5) + 8 * (n == 7) + 48 + 64 * begins[n] for n in range(40)]
     assert events["arrived_us"].unique().tolist() == [ARRIVED]
     assert events["vessel_type"].tolist() == [None] * 40
 
@@ -83,7 +87,7 @@ def test_null_attributes_come_back_as_spark_hands_them_over() -> None:
     events = unpacked(out.column("packed").to_pylist())
     assert events["vessel_type"].tolist() == ["cargo", None, "tug"]
     assert np.isnan(events["speed_kn"].to_numpy()).all()
-    assert events["word_0"].tolist() == [0b110, 0b100, 0b100]
+    assert events["word_0"].tolist() == [0b110110, 0b110100, 0b110100]
 
 
 PLAIN_TEXT = st.text(st.characters(min_codepoint=32, max_codepoint=126, exclude_characters='"\\@ '), min_size=1)
