@@ -28,7 +28,7 @@ BITS_OF_A_LETTER = 6
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """An AIS sentence of a line; `time_us` is when it was received, if the line says so, `fault` what is wrong with it."""
+    """An AIS sentence of a line; `time_us` is when it was received, if the line says so, `fault` what is wrong."""
 
     text: str
     parts: int

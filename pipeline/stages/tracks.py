@@ -18,7 +18,7 @@ DUPLICATES = {
 """In what ways a row repeats an instant of its track."""
 
 VOUCHING_ROWS, VOUCHING_S = 3, 1800
-"""A swapped place is believed for the sake of positions so near in the track: from further off a ship can be anywhere."""
+"""A swapped place is believed for positions so near to it in the track: from further off a ship can be anywhere."""
 
 
 @dataclass(frozen=True, slots=True)
