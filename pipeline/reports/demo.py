@@ -1,6 +1,7 @@
 """The page of the demonstration: what the line found and foretold, for someone who sees it the first time."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,7 +83,7 @@ def _map(read: Recognition, warnings: Warnings) -> MapView:
     left_out = view.left_out
     if len(warnings.shown) < warnings.total:
         left_out = (*left_out, f"{len(warnings.shown):,} of {warnings.total:,} warnings are marked.")
-    return MapView(view.layers, view.tracks, groups, left_out, "Warnings and matches")
+    return replace(view, groups=groups, left_out=left_out, marks_are="Warnings and matches")
 
 
 def _lead(result: "DemoResult", read: Recognition, warnings: Warnings) -> Markup:

@@ -12,6 +12,7 @@ from patterns.compiler import compile_pattern
 from patterns.spec import without_features
 from pipeline.conditions import attribute_types
 from pipeline.reports.found import Found, Match, PatternCount, listed, read_found
+from pipeline.reports.land import SAID, land_around
 from pipeline.reports.map_layers import map_layers
 from pipeline.reports.map_view import MapView, Mark, MarkGroup, TrackLine, bounds, map_data, map_markup
 from pipeline.reports.markup import Column, Markup, note, table, tag
@@ -212,8 +213,11 @@ def recognition_map(read: Recognition) -> MapView:
         for pattern in read.patterns
     )  # fmt: skip
     bare = MapView((), read.tracks, groups)
+    if bare.is_empty:
+        return bare
     layers, undrawn = map_layers(read.layers, bounds(bare))
-    return MapView(layers, read.tracks, groups, (*read.left_out, *undrawn))
+    left_out = (*read.left_out, *undrawn, SAID)
+    return MapView(layers, read.tracks, groups, left_out, land=land_around(bounds(bare)))
 
 
 def _mark(match: Match, names: Mapping[str, str], shown: set[str]) -> Mark:
