@@ -235,11 +235,19 @@ class FleetMap {
       pen.lineWidth = lit ? 2.2 : 1.3;
       pen.globalAlpha = this.chosen && !lit ? 0.3 : lit ? 1 : 0.85;
       pen.beginPath();
-      for (const part of line.parts) this.trace(part, false);
+      for (const part of line.parts) {
+        if (part.length === 2) this.dot(...this.screen(part[0], part[1])); // heard once: no line to draw
+        else this.trace(part, false);
+      }
       pen.stroke();
     }
     if (this.chosen) this.stretch();
     pen.globalAlpha = 1;
+  }
+
+  dot(x, y) {
+    this.pen.moveTo(x + 1, y);
+    this.pen.arc(x, y, 1, 0, 7);
   }
 
   stretch() {
