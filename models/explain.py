@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from models.features.words import in_words, is_learned
 from models.kinds import NONE
 from models.model import Model
 
@@ -47,11 +48,16 @@ def explain(model: Model, chain_state: int) -> Explanation:
 
 
 def symbol_text(model: Model, symbol: int) -> str:
-    """The conditions that hold in a symbol, by name; `none of inside, fast` where none does."""
-    names = model.header.condition_names
-    code = int(model.codes[symbol])
-    held = [name for n, name in enumerate(names) if code >> n & 1]
-    return " and ".join(held) or f"none of {', '.join(names)}"
+    """The conditions that hold in a symbol, learned ones in words; `none of inside, fast` where none does."""
+    header, code = model.header, int(model.codes[symbol])
+    named = list(zip(header.condition_names, header.condition_texts, strict=True))
+    held = [_called(name, text) for n, (name, text) in enumerate(named) if code >> n & 1]
+    own = [name for name in header.condition_names if not is_learned(name)]
+    return " and ".join(held) or f"none of {', '.join(own)}"
+
+
+def _called(name: str, text: str) -> str:
+    return in_words(text) if is_learned(name) else name
 
 
 def _said(model: Model, chain_state: int) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import settings_from, settings_options
+from pipeline.cli.options import settings_from, settings_options, time_unit_option
 
 STRATEGIES = ("auto", "worker", "cells", "broadcast", "partitioned")
 
@@ -26,12 +26,13 @@ STRATEGIES = ("auto", "worker", "cells", "broadcast", "partitioned")
     metavar="METRES",
     help="Enrich pairs of tracks so near to each other, in place of positions: for encounters and the like.",
 )
+@time_unit_option
 @click.option("--json", "as_json", is_flag=True, help="End with one line of JSON on standard output.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @settings_options
 def command(
-    events: str, layers_file: Path, out: Path, strategy: str, pairs_within_m: float | None, as_json: bool, quiet: bool,
-    settings_file: Path | None, master: str | None, conf: tuple[str, ...],
+    events: str, layers_file: Path, out: Path, strategy: str, pairs_within_m: float | None, time_unit: str | None,
+    as_json: bool, quiet: bool, settings_file: Path | None, master: str | None, conf: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Add in_KIND, KIND_name and KIND_distance_m of every layer to every event.
 
@@ -47,7 +48,9 @@ def command(
     progress = open_progress(quiet)
     claim_output(out, "enrich")
     spark = start_spark(settings, progress=progress)
-    order = EnrichOrder(events, layers_file, out, settings.layers.directory, strategy, pairs_within_m)  # type: ignore[arg-type]
+    order = EnrichOrder(
+        events, layers_file, out, settings.layers.directory, strategy, pairs_within_m, time_unit  # type: ignore[arg-type]
+    )  # fmt: skip
     result: EnrichResult = enrich_events(spark, order, progress)
     progress.say(
         f"{result.events:,} events, {result.positions_unknown:,} without a position, {result.rejected:,} rejected; "

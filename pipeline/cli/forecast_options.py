@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from pipeline.cli.options import output_options, settings_from, settings_options
+from pipeline.cli.options import output_options, settings_from, settings_options, time_unit_option
 from pipeline.errors import InputError
 from pipeline.progress import open_progress
 
@@ -93,11 +93,7 @@ def _input_options(function: Function) -> Function:
                 "--layers", type=click.Path(path_type=Path), help="The layers file that pattern families need."
             ),
             click.option("--types", help="Column types: a=string,b=double (string, double, long, boolean, timestamp)."),
-            click.option(
-                "--time-unit",
-                type=click.Choice(["s", "ms", "us"]),
-                help="Unit of epoch times; told from them if absent.",
-            ),
+            time_unit_option,
             click.option(
                 "--set", "sets", multiple=True, metavar="PATTERN.PARAMETER=VALUE", help="Use this value of a parameter."
             ),

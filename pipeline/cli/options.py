@@ -33,6 +33,13 @@ def output_options(command: Command) -> Command:
     return command
 
 
+def time_unit_option(command: Command) -> Command:
+    """Add --time-unit, of every command that reads tables."""
+    return click.option(
+        "--time-unit", type=click.Choice(["s", "ms", "us", "ns"]), help="Unit of epoch times; told from them if absent."
+    )(command)
+
+
 def settings_from(settings_file: Path | None, master: str | None = None, conf: tuple[str, ...] = ()) -> Settings:
     """The settings that these options, the environment and the file give together."""
     settings = read_settings(settings_file, options={"spark.master": master})

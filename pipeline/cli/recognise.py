@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from pipeline.cli.options import output_options, settings_from, settings_options
+from pipeline.cli.options import output_options, settings_from, settings_options, time_unit_option
 from pipeline.errors import InputError
 from pipeline.progress import open_progress, write_summary
 
@@ -31,9 +31,7 @@ from pipeline.progress import open_progress, write_summary
     "--positions", is_flag=True, help="Also write positions/: the events of each match with all their columns."
 )
 @click.option("--types", help="Types of columns: a=string,b=double (string, double, long, boolean, timestamp).")
-@click.option(
-    "--time-unit", type=click.Choice(["s", "ms", "us"]), help="Unit of epoch times; told from them if absent."
-)
+@time_unit_option
 @click.option(
     "--scheme",
     type=click.Choice(["auto", "partition", "pattern", "source", "combined"]),

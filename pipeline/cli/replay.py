@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from pipeline.cli.options import output_options, settings_from, settings_options
+from pipeline.cli.options import output_options, settings_from, settings_options, time_unit_option
 from pipeline.errors import InputError
 from pipeline.progress import open_progress, write_summary
 
@@ -35,6 +35,7 @@ from pipeline.progress import open_progress, write_summary
 @click.option("--max-lag", type=click.IntRange(0), help="Wait while the reader is more events than this behind.")
 @click.option("--group", help="The reader's consumer group, for --max-lag.")
 @click.option("--checkpoint", type=click.Path(path_type=Path), help="The checkpoint of a live line, for --max-lag.")
+@time_unit_option
 @settings_options
 @output_options
 def command(
@@ -51,6 +52,7 @@ def command(
     max_lag: int | None,
     group: str | None,
     checkpoint: Path | None,
+    time_unit: str | None,
     settings_file: Path | None,
     master: str | None,
     conf: tuple[str, ...],
@@ -76,6 +78,7 @@ def command(
         partitions=partitions,
         reader=Reader(group, checkpoint) if group or checkpoint else None,
         most_lag=max_lag,
+        time_unit=time_unit,
     )
     progress = open_progress(quiet)
     spark = start_spark(settings, "foresail replay", progress)

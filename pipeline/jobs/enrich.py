@@ -32,6 +32,7 @@ class EnrichOrder:
     strategy: Strategy = "auto"
     pairs_within_m: float | None = None
     """Make pairs of tracks so near to each other, and enrich these in place of the positions."""
+    time_unit: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def _enrich(spark: SparkSession, order: EnrichOrder, progress: Progress) -> Enri
     for layer, choice in zip(layers, choose(layers, order.strategy), strict=True):
         progress.say(f"layer '{layer.spec.name}' {layer.version}: {choice.strategy}, {choice.reason}")
     place = events_folder(order.events)
-    events = read_events(spark, [place])
+    events = read_events(spark, [place], time_unit=order.time_unit)
     began = time.monotonic()
     near = None if order.pairs_within_m is None else PairSettings(distance_m=order.pairs_within_m)
     enriched = enrich(pairs(events.good, near) if near else events.good, layers, order.strategy)

@@ -160,7 +160,7 @@ def _judge(
     spark: SparkSession, order: IngestOrder, readings: list[Reading], folder: Path, truncated: tuple[str, ...] = ()
 ) -> Staged:
     messages = reduce(lambda one, other: one.unionByName(other), (reading.messages for reading in readings))
-    judged = clean(messages, order.policy, order.feed.domain, order.now)
+    judged = clean(messages, order.policy, order.feed.domain, order.now, swaps_judged_later=True)
     judged.write.option("compression", "zstd").parquet(str(folder))
     for name in truncated:
         mark = spark.createDataFrame([(name, "truncated_file")], "source string, reason string")

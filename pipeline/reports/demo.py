@@ -1,6 +1,7 @@
 """The page of the demonstration: what the line found and foretold, for someone who sees it the first time."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,16 @@ from pipeline.reports.forecast_section import explained, warning_groups, warning
 from pipeline.reports.map_view import MapView, map_data, map_markup
 from pipeline.reports.markup import Column, Markup, joined, note, table, tag
 from pipeline.reports.page import Page, Section, paragraphs, write_page
-from pipeline.reports.pattern_section import counts_table, pattern_details
-from pipeline.reports.recognition import FOOT, MAP_DATA, Recognition, read_recognition, recognition_map
+from pipeline.reports.pattern_section import counts_table
+from pipeline.reports.recognition import (
+    FOOT,
+    MAP_DATA,
+    Recognition,
+    not_found,
+    pattern_by_pattern,
+    read_recognition,
+    recognition_map,
+)
 from pipeline.reports.timeline import TimeRow, timeline
 from pipeline.reports.warned import Warnings, read_warnings
 from pipeline.reports.words import count_of, listed, moment, plain, span, times, titled
@@ -68,7 +77,7 @@ def demo_page(result: "DemoResult", read: Recognition, models: Mapping[str, Mode
             Section("found", "What was found", _found(read, result.scores)),
             Section("forecasts", "What was foretold", _foretold(result, read, models, warnings)),
             Section("evaluation", "How good the forecasts are", judged),
-            Section("patterns", "Pattern by pattern", pattern_details(read.patterns, read.names)),
+            Section("patterns", "Pattern by pattern", pattern_by_pattern(read)),
             Section("made", "How this was made", _made(result)),
         ),
         foot=f"Simulated data: no vessel here is real. {FOOT}",
@@ -82,7 +91,7 @@ def _map(read: Recognition, warnings: Warnings) -> MapView:
     left_out = view.left_out
     if len(warnings.shown) < warnings.total:
         left_out = (*left_out, f"{len(warnings.shown):,} of {warnings.total:,} warnings are marked.")
-    return MapView(view.layers, view.tracks, groups, left_out, "Warnings and matches")
+    return replace(view, groups=groups, left_out=left_out, marks_are="Warnings and matches")
 
 
 def _lead(result: "DemoResult", read: Recognition, warnings: Warnings) -> Markup:
@@ -133,9 +142,7 @@ def _found(read: Recognition, scores: "tuple[PatternScore, ...]") -> Markup:
         ),
     )
     told = "A pattern without true happenings is a variant of another one, for which the simulation keeps no truth."
-    if read.absent:
-        told += f" Looked for and not found: {listed([plain(name) for name in read.absent])}."
-    return body + note(told)
+    return body + note(told) + (not_found(read.absent) if read.absent else Markup(""))
 
 
 def _foretold(result: "DemoResult", read: Recognition, models: Mapping[str, Model], warnings: Warnings) -> Markup:

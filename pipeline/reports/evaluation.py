@@ -9,6 +9,7 @@ from geo import Layer
 from pipeline.reports.evaluation_plots import model_plots
 from pipeline.reports.evaluation_tables import features_table, folds_table, intervals_table, models_table
 from pipeline.reports.evaluation_words import in_short, verdict
+from pipeline.reports.land import SAID, land_around
 from pipeline.reports.map_layers import map_layers
 from pipeline.reports.map_view import MapLayer, MapView, Mark, MarkGroup, TrackLine, bounds, map_data, map_markup
 from pipeline.reports.markup import Column, Markup, joined, note, table, tag
@@ -87,7 +88,8 @@ def outcome_map(pattern: Json, layers: Sequence[Layer], tracks: Sequence[TrackLi
         return bare
     drawn: tuple[MapLayer, ...]
     drawn, left_out = map_layers(layers, bounds(bare))
-    return MapView(drawn, tuple(tracks), tuple(groups), left_out, "Forecasts")
+    land = land_around(bounds(bare))
+    return MapView(drawn, tuple(tracks), tuple(groups), (*left_out, SAID), "Forecasts", land)
 
 
 def _place(place: Json) -> Mark:

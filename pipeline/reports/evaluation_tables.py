@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from models.features.words import in_words
 from pipeline.reports.markup import Column, Markup, note, table, tag
 from pipeline.reports.words import count_of, share
 
@@ -86,13 +87,15 @@ def features_table(pattern: Json) -> Markup:
     """The features that were learned, those nearest to a match first."""
     if not pattern.get("features"):
         return Markup("")
-    columns = (Column("feature"), Column("holds when"), Column("events", True), Column("events until a match", True))
+    columns = (Column("it is"), Column("written as"), Column("events", True), Column("events until a match", True))
     cells = (
-        (tag("code", held["name"]), tag("code", held["text"]), f"{held['events']:,}", _figure(held["mean_until"]))
+        (in_words(held["text"]), tag("code", held["text"]), f"{held['events']:,}", _figure(held["mean_until"]))
         for held in sorted(pattern["features"], key=lambda held: held["mean_until"])
     )
-    told = note("Leaves of a tree fitted on training events; each became a condition of the alphabet.")
-    return _folded("Learned features", told + table(columns, cells, "dense"))
+    told = note(
+        "Learned from training events with a decision tree; the model tells these apart, beside the pattern's own."
+    )
+    return _folded("Learned conditions", told + table(columns, cells, "dense"))
 
 
 def _folded(title: str, body: Markup) -> Markup:

@@ -90,7 +90,7 @@ def _counts(matches: DataFrame, patterns: Sequence[str], span: TimeSpan) -> dict
     sums = matches.groupBy("pattern").agg(F.count("*").alias("matches"), F.countDistinct("track").alias("tracks"))
     for row in sums.collect():
         counts[row["pattern"]] = PatternCount(row["matches"], row["tracks"])
-    place = F.floor((F.col("time").cast("double") - span.start) / span.bin_s).cast("int").alias("bin")
+    place = (F.floor(F.col("time").cast("double") / span.bin_s) - span.first_bin).cast("int").alias("bin")
     bins: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for row in matches.groupBy("pattern", place).count().orderBy("bin").collect():
         bins[row["pattern"]].append((row["bin"], row["count"]))

@@ -13,7 +13,9 @@ TINTS = 4
 MARGIN = 0.02
 LEAST_DEG = 0.02
 
+LAND_DIGITS = 3
 Place = tuple[float, float]
+Ring = tuple[Place, ...]
 Box = tuple[float, float, float, float]
 
 
@@ -82,6 +84,8 @@ class MapView:
     groups: tuple[MarkGroup, ...]
     left_out: tuple[str, ...] = ()
     marks_are: str = "Patterns"
+    land: tuple[tuple[Ring, ...], ...] = ()
+    """Polygons below all else, each as its rings."""
 
     @property
     def is_empty(self) -> bool:
@@ -94,6 +98,7 @@ def map_data(view: MapView) -> dict[str, Any]:
     tints = _tints(view.layers)
     return {
         "bounds": bounds(view),
+        "land": [[_flat(ring, LAND_DIGITS) for ring in polygon] for polygon in view.land],
         "layers": [
             {"key": _layer_key(layer), "tint": tints[layer.name], "shapes": [_shape(shape) for shape in layer.shapes]}
             for layer in view.layers
@@ -149,6 +154,8 @@ def _legend(view: MapView) -> Markup:
         _switch(_layer_key(layer), _swatch(layer, tints), layer.name.replace("_", " "), len(layer.shapes))
         for layer in view.layers
     ]
+    if view.land:
+        ground.append(_switch("land", tag("span", class_="swatch land"), "land"))
     if view.tracks:
         ground.insert(0, _switch("tracks", tag("span", class_="swatch line track"), "tracks", len(view.tracks)))
     parts = ((view.marks_are, groups), ("Tracks and layers", ground))
@@ -159,9 +166,10 @@ def _switches(heading: str, items: Iterable[Markup]) -> Markup:
     return tag("div", tag("h3", heading), tag("ul", *(tag("li", item) for item in items)))
 
 
-def _switch(key: str, sign: Markup, label: str, count: int) -> Markup:
+def _switch(key: str, sign: Markup, label: str, count: int | None = None) -> Markup:
     box = tag("input", type="checkbox", checked=True, data_toggle=key)
-    return tag("label", box, sign, tag("span", label, class_="name"), tag("span", f"{count:,}", class_="n"))
+    number = None if count is None else tag("span", f"{count:,}", class_="n")
+    return tag("label", box, sign, tag("span", label, class_="name"), number)
 
 
 def _swatch(layer: MapLayer, tints: dict[str, int]) -> Markup:
@@ -186,8 +194,12 @@ def _layer_key(layer: MapLayer) -> str:
 
 
 def _shape(shape: Shape) -> dict[str, Any]:
-    rings = [[round(value, DIGITS) for place in ring for value in place] for ring in shape.rings]
-    return {"kind": shape.kind, "name": shape.name, "rings": rings}
+    return {"kind": shape.kind, "name": shape.name, "rings": [_flat(ring, DIGITS) for ring in shape.rings]}
+
+
+def _flat(ring: Ring, digits: int) -> list[float]:
+    """Longitude, latitude, longitude, ... of a ring."""
+    return [round(value, digits) for place in ring for value in place]
 
 
 def _track(line: TrackLine) -> dict[str, Any]:

@@ -81,7 +81,7 @@ def _pattern(pattern: PatternFound, names: Mapping[str, str], is_open: bool) -> 
     inside = tag(
         "div",
         tag("h3", "How it is recognised"),
-        _definition(pattern.searched),
+        definition(pattern.searched),
         tag("h3", "Matches"),
         *(_match(match, pattern, names) for match in pattern.matches),
         _more(pattern),
@@ -95,14 +95,15 @@ def _more(pattern: PatternFound) -> Markup | None:
     return note(f"{rest:,} more are not listed here; all are in the matches of this run.") if rest > 0 else None
 
 
-def _definition(searched: Searched) -> Markup:
+def definition(searched: Searched) -> Markup:
+    """The order of events, what each condition means, and the automaton."""
     entry = searched.entry
     diagram = diagram_of(searched.compiled)
     order = tag("code", dedent(entry.pattern).strip())
     named = {name: text for name, text in entry.where.items() if name in searched.compiled.condition_names}
     conditions = table(
         (Column("condition"), Column("holds when")),
-        ((tag("code", name), tag("code", _filled(text, entry.parameters))) for name, text in named.items()),
+        ((tag("code", name), condition_text(searched, name)) for name in named),
         "dense",
     )
     if diagram.states > MOST_STATES:
@@ -114,6 +115,12 @@ def _definition(searched: Searched) -> Markup:
     )
     sequence = tag("p", "In order: ", order)
     return sequence + (conditions if named else Markup("")) + picture + told
+
+
+def condition_text(searched: Searched, name: str) -> Markup:
+    """When a condition of the pattern holds; one that stands in the pattern itself is its own name."""
+    entry = searched.entry
+    return tag("code", _filled(entry.where.get(name, name), entry.parameters))
 
 
 def _filled(text: str, parameters: Mapping[str, Any]) -> str:

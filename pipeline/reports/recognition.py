@@ -1,7 +1,7 @@
 """The page of a recognition run: where and when each pattern was found, by what definition, and on which events."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -11,11 +11,14 @@ from patterns.catalog.loader import Catalog
 from patterns.compiler import compile_pattern
 from patterns.spec import without_features
 from pipeline.conditions import attribute_types
+from pipeline.reports.absent_section import absent_details, near_miss_group
 from pipeline.reports.found import Found, Match, PatternCount, listed, read_found
+from pipeline.reports.land import SAID, land_around
 from pipeline.reports.map_layers import map_layers
 from pipeline.reports.map_view import MapView, Mark, MarkGroup, TrackLine, bounds, map_data, map_markup
-from pipeline.reports.markup import Column, Markup, note, table, tag
+from pipeline.reports.markup import Column, Markup, joined, note, table, tag
 from pipeline.reports.match_events import MatchEvents, Searched, read_match_events
+from pipeline.reports.near_misses import Sought, read_near_misses
 from pipeline.reports.page import Page, Section, paragraphs, write_page
 from pipeline.reports.palette import sign_of
 from pipeline.reports.pattern_section import PatternFound, counts_table, match_key, pattern_details
@@ -46,6 +49,8 @@ class Recognition:
     skipped: Mapping[str, str] = field(default_factory=dict)
     little_known: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Of a pattern the attributes that it reads and that most events do not have, with the share of those that do."""
+    sought: Mapping[str, Sought] = field(default_factory=dict)
+    """What was seen of the patterns that were not found."""
 
     @property
     def names(self) -> dict[str, str]:
@@ -103,10 +108,13 @@ def read_recognition(
     rows = read_matches(spark, matches_path)
     found = read_found(rows, events, tuple(searched), facts.span) if rows.columns else Found(_nothing(searched), ())
     chosen = listed(found.marks)
-    tracks, thinned = read_tracks(events, facts, [match.track for match in found.marks])
+    absent = {name: searched[name] for name, count in found.counts.items() if not count.matches}
+    sought = read_near_misses(events, facts.events, absent)
+    wanted = [match.track for match in found.marks] + [near.track for held in sought.values() for near in held.nearest]
+    tracks, thinned = read_tracks(events, facts, wanted)
     return Recognition(
         facts, found, searched, chosen, read_match_events(events, chosen, searched), tracks, tuple(layers),
-        tuple(filter(None, (thinned, _unmarked(found)))), skipped or {}, little_known or {},
+        tuple(filter(None, (thinned, _unmarked(found)))), skipped or {}, little_known or {}, sought,
     )  # fmt: skip
 
 
@@ -156,18 +164,23 @@ def recognition_sections(read: Recognition, view: MapView) -> tuple[Section, ...
     return (
         Section("map", "Where and when", map_markup(view, MAP_DATA) + over_time),
         Section("counts", "What was found", _counted(read)),
-        Section(
-            "patterns",
-            "Pattern by pattern",
-            pattern_details(patterns, read.names) if patterns else note("No pattern was found."),
-        ),
+        Section("patterns", "Pattern by pattern", pattern_by_pattern(read)),
     )
+
+
+def pattern_by_pattern(read: Recognition) -> Markup:
+    """The patterns that were found, then those that were not."""
+    found = pattern_details(read.patterns, read.names) if read.patterns else note("No pattern was found.")
+    if not read.absent:
+        return found
+    absent = absent_details([read.searched[name] for name in read.absent], read.sought, read.names)
+    return found + tag("h3", "Looked for and not found") + absent
 
 
 def _counted(read: Recognition) -> Markup:
     body = counts_table(read.patterns) if read.patterns else note("No pattern was found.")
     if read.absent:
-        body += note(f"Looked for and not found: {in_words([plain(name) for name in read.absent])}.")
+        body += not_found(read.absent)
     if read.little_known:
         body += note("What these patterns read is unknown in most events, so that they find little or nothing:")
         rows = ((plain(name), said(shares)) for name, shares in read.little_known.items())
@@ -176,6 +189,12 @@ def _counted(read: Recognition) -> Markup:
         body += note("Not looked for, as these events do not have what the patterns need:")
         body += table((Column("pattern"), Column("why")), read.skipped.items(), "dense")
     return body
+
+
+def not_found(absent: Sequence[str]) -> Markup:
+    """The names of patterns that were not found, each leading to why."""
+    links = joined((tag("a", plain(name), href=f"#pattern-{name}") for name in absent), ", ")
+    return note("Looked for and not found: ", links, ".")
 
 
 def figures(read: Recognition) -> tuple[tuple[str, str], ...]:
@@ -220,9 +239,13 @@ def recognition_map(read: Recognition) -> MapView:
         )
         for pattern in read.patterns
     )  # fmt: skip
-    bare = MapView((), read.tracks, groups)
+    near = near_miss_group(read.sought, names)
+    bare = MapView((), read.tracks, (*groups, near) if near else groups)
+    if bare.is_empty:
+        return bare
     layers, undrawn = map_layers(read.layers, bounds(bare))
-    return MapView(layers, read.tracks, groups, (*read.left_out, *undrawn))
+    left_out = (*read.left_out, *undrawn, SAID)
+    return replace(bare, layers=layers, left_out=left_out, land=land_around(bounds(bare)))
 
 
 def _mark(match: Match, names: Mapping[str, str], shown: set[str]) -> Mark:

@@ -1,15 +1,16 @@
-"""Tracks as the map draws them: at most so many, thinned by time in Spark, then simplified for a screen."""
+"""Tracks as the map draws them: at most so many, each thinned by itself in Spark, then simplified for a screen."""
 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import numpy as np
 import shapely
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.window import Window
 
 from pipeline.reports.map_view import TrackLine
 from pipeline.reports.timeline import TimeSpan
@@ -17,8 +18,9 @@ from pipeline.reports.timeline import TimeSpan
 MOST_TRACKS = 150
 MOST_POSITIONS = 60_000
 FINEST = 3000
-SILENCE_S = 1800.0
-"""A longer silence leaves a gap in the line, as nobody knows what lies between."""
+SILENCE_S, SILENT_STEPS = 1800.0, 3.0
+"""A longer silence, and longer than so many usual steps of the track, leaves a gap in its line: nobody knows what
+lies between."""
 
 Points = list[tuple[float, float, float]]
 
@@ -58,13 +60,14 @@ def read_tracks(events: DataFrame, facts: EventFacts, wanted: Sequence[str]) -> 
     else:
         chosen += _others(events, chosen, MOST_TRACKS - len(chosen))
         mine, drawn = events.where(F.col("track").isin(chosen)), len(chosen)
-    every_s = max((facts.span.end - facts.span.start) * drawn / MOST_POSITIONS, 1.0)
-    lines = _lines(_thinned(mine, every_s).collect(), every_s)
+    most = max(MOST_POSITIONS // drawn, 2)
+    rows = _thinned(mine, most).collect()
+    lines = _lines(rows)
     left_out = (
         f"{drawn:,} of {facts.tracks:,} tracks are drawn, those with matches first." if drawn < facts.tracks else ""
     )
-    if every_s > 2 * 60:
-        left_out += f" Of each track one position every {every_s / 60:.0f} minutes is drawn."
+    if any(row["positions"] > most for row in rows):
+        left_out += f" Of each track about {most:,} positions are drawn, evenly chosen."
     return lines, left_out.strip()
 
 
@@ -75,37 +78,54 @@ def _others(events: DataFrame, chosen: Sequence[str], number: int) -> list[str]:
     return [row["track"] for row in rest.select("track").distinct().orderBy("track").limit(number).collect()]
 
 
-def _thinned(events: DataFrame, every_s: float) -> DataFrame:
-    """One position of each track in each stretch of time, and the name that goes with it."""
+def _thinned(events: DataFrame, most: int) -> DataFrame:
+    """Of each track about `most` positions, however long or short it lived, and the ends of its silences."""
     lon, lat, time = (F.col(name).cast("double").alias(name) for name in ("lon", "lat", "time"))
     name = F.col("name").cast("string") if "name" in events.columns else F.lit(None).cast("string")
     placed = events.select("track", lon, lat, time, name.alias("name")).where("abs(lon) <= 180 AND abs(lat) <= 90")
-    stretch = F.floor(F.col("time") / every_s)
-    first = F.min(F.struct("time", "lon", "lat", "name")).alias("first")
-    return placed.groupBy("track", stretch).agg(first).select("track", "first.*").orderBy("track", "time")
+    track = Window.partitionBy("track")
+    order = track.orderBy("time", "lon", "lat")
+    stepped = placed.withColumns(
+        {
+            "step_s": F.col("time") - F.lag("time").over(order),
+            "number": F.row_number().over(order),
+            "positions": F.count("*").over(track),
+        }
+    )
+    usual_s = F.percentile_approx("step_s", 0.5).over(track)
+    quiet_s = F.greatest(F.lit(SILENCE_S), F.coalesce(usual_s * SILENT_STEPS, F.lit(0.0)))
+    parted = stepped.withColumn("parted", F.coalesce(F.col("step_s") > quiet_s, F.lit(False)))
+    parts = F.sum(F.col("parted").cast("int"))
+    marked = parted.withColumns(
+        {"part": parts.over(order), "parts": parts.over(track), "ends": F.lead("parted", 1, True).over(order)}
+    )
+    every = F.ceil(F.col("positions") / most)
+    at_an_end = (F.col("parted") | F.col("ends")) & (F.col("parts") <= most)
+    kept = marked.where(((F.col("number") - 1) % every == 0) | at_an_end)
+    return kept.select("track", "time", "lon", "lat", "name", "part", "positions").orderBy("track", "time", "number")
 
 
-def _lines(rows: Sequence[Row], every_s: float) -> tuple[TrackLine, ...]:
-    points: dict[str, Points] = defaultdict(list)
+def _lines(rows: Sequence[Row]) -> tuple[TrackLine, ...]:
+    points: dict[str, list[Points]] = defaultdict(list)
     names: dict[str, str] = {}
-    for row in rows:
-        points[row["track"]].append((row["lon"], row["lat"], row["time"]))
-        if row["name"]:
-            names[row["track"]] = row["name"]
-    places = np.array([(lon, lat) for line in points.values() for lon, lat, _ in line]).reshape(-1, 2)
-    extent = float(np.ptp(places, axis=0).max()) if len(places) else 0.0
-    silence_s = max(SILENCE_S, 3 * every_s)
+    for track, of_track in groupby(rows, key=lambda row: str(row["track"])):
+        for _, of_part in groupby(of_track, key=lambda row: int(row["part"])):
+            part = list(of_part)
+            points[track] += _parts([(row["lon"], row["lat"], row["time"]) for row in part])
+            names[track] = next((row["name"] for row in reversed(part) if row["name"]), names.get(track, ""))
+    places = np.array([(lon, lat) for parts in points.values() for part in parts for lon, lat, _ in part])
+    extent = float(np.ptp(places.reshape(-1, 2), axis=0).max()) if len(places) else 0.0
     return tuple(
-        TrackLine(track, tuple(_simple(part, extent / FINEST) for part in _parts(line, silence_s)), names.get(track))
-        for track, line in points.items()
+        TrackLine(track, tuple(_simple(part, extent / FINEST) for part in parts), names[track] or None)
+        for track, parts in points.items()
     )
 
 
-def _parts(line: Points, silence_s: float) -> list[Points]:
-    """The line cut where the track was silent, and where it crosses the 180th meridian."""
+def _parts(line: Points) -> list[Points]:
+    """The line cut where it crosses the 180th meridian."""
     parts = [[line[0]]]
     for before, point in pairwise(line):
-        if point[2] - before[2] > silence_s or abs(point[0] - before[0]) > 180:
+        if abs(point[0] - before[0]) > 180:
             parts.append([])
         parts[-1].append(point)
     return parts

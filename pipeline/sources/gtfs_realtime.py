@@ -50,7 +50,7 @@ ENTITY_SCHEMA = pa.schema(
         ("fault", pa.string()),
         ("vehicle", pa.string()),
         ("label", pa.string()),
-        ("timestamp", pa.int64()),
+        ("timestamp", pa.float64()),
         ("latitude", pa.float64()),
         ("longitude", pa.float64()),
         ("bearing", pa.float64()),
@@ -111,23 +111,30 @@ def _entities(content: bytes, source: str) -> list[dict[str, Any]]:
 
 
 def _entity(entity: Any, source: str, place: int) -> dict[str, Any]:
-    row = {"source": source, "line": place, "raw": str(entity), "recoded": False}
+    row: dict[str, Any] = {"source": source, "line": place, "raw": str(entity), "recoded": False}
     if not entity.HasField("vehicle") or not entity.vehicle.HasField("position"):
         return {**row, "fault": "not_a_position"}
     moving, place_of = entity.vehicle, entity.vehicle.position
+    named = moving.vehicle
+    texts = {
+        "vehicle": named.id or named.label or named.license_plate or entity.id,
+        "label": named.label,
+        "trip_id": moving.trip.trip_id,
+        "route_id": moving.trip.route_id,
+        "stop_id": moving.stop_id,
+    }
+    # protobuf gives the bytes of a text that is not UTF-8, and a time may be any 64 bits
+    recoded = {name: value.decode("latin-1") for name, value in texts.items() if isinstance(value, bytes)}
     return {
         **row,
-        "vehicle": moving.vehicle.id or moving.vehicle.label or moving.vehicle.license_plate or entity.id or None,
-        "label": moving.vehicle.label or None,
-        "timestamp": moving.timestamp or None,
+        **{name: recoded.get(name, value) or None for name, value in texts.items()},
+        "recoded": bool(recoded),
+        "timestamp": float(moving.timestamp) or None,
         "latitude": place_of.latitude if place_of.HasField("latitude") else None,
         "longitude": place_of.longitude if place_of.HasField("longitude") else None,
         "bearing": place_of.bearing if place_of.HasField("bearing") else None,
         "speed": place_of.speed if place_of.HasField("speed") else None,
         "odometer": place_of.odometer if place_of.HasField("odometer") else None,
-        "trip_id": moving.trip.trip_id or None,
-        "route_id": moving.trip.route_id or None,
-        "stop_id": moving.stop_id or None,
     }
 
 
@@ -136,7 +143,7 @@ def columns(cells: Cells) -> dict[str, Column]:
     return {
         "track": text_of(cells("vehicle")),
         "name": text_of(cells("label")),
-        "time": time_from_epoch(cells("timestamp").cast("double")),
+        "time": time_from_epoch(cells("timestamp")),
         "lon": cells("longitude"),
         "lat": cells("latitude"),
         "speed_kmh": cells("speed") * UNIT_FACTORS["speed_kmh"]["m/s"],

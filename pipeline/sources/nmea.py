@@ -1,7 +1,8 @@
 """NMEA AIVDM lines as a feed: pyais decodes each file's lines in order, one Python call for each batch of lines."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -10,6 +11,9 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from pipeline.sources.feed import Cells, Feed, as_messages
 from pipeline.sources.fields import text_of
+
+if TYPE_CHECKING:
+    from pipeline.sources.nmea_decoder import Decoded
 
 _VALUES = {
     "fault": pa.string(),
@@ -71,13 +75,14 @@ def _decoding(starts_us: dict[str, int]) -> Callable[[Iterable[pa.RecordBatch]],
                 decoder = decoders.setdefault(source, Decoder(starts_us.get(source)))
                 for line in group:
                     settled += decoder.advance(line)
-            yield _batch(settled)
-        yield _batch([left for decoder in decoders.values() for left in decoder.finish()])
+            yield as_batch(settled)
+        yield as_batch([left for decoder in decoders.values() for left in decoder.finish()])
 
     return decode_batches
 
 
-def _batch(settled: list) -> pa.RecordBatch:  # type: ignore[type-arg]
+def as_batch(settled: "Sequence[Decoded]") -> pa.RecordBatch:
+    """What the decoder found, as a table."""
     line_values = [[getattr(found.of, name) for found in settled] for name in _LINE]
     values = [[getattr(found, name) for found in settled] for name in _VALUES]
     arrays = [pa.array(column, kind) for column, kind in zip(line_values + values, DECODED_SCHEMA.types, strict=True)]

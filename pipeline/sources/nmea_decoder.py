@@ -15,6 +15,8 @@ from pipeline.sources.nmea_sentence import Sentence, clock_of, parse_sentence
 POSITION_TYPES = (1, 2, 3, 4, 9, 11, 18, 19, 21, 27)
 STATION_TYPES = {4: "base_station", 9: "sar_aircraft", 11: "base_station", 21: "aid_to_navigation"}
 CLOCK_TYPES = (4, 11)
+LEAST_BITS = {**dict.fromkeys((1, 2, 3, 4, 9, 11, 18), 168), 5: 420, 19: 312, 21: 272, 24: 160, 27: 96}
+"""How long a message of each type is at least (ITU-R M.1371): of a shorter one the last value is wrong, not missing."""
 LONG_RANGE_TYPE = 27
 LONG_RANGE_NO_SPEED, LONG_RANGE_NO_COURSE = 63, 511
 NO_SPEED_KN, NO_COURSE_DEG = 102.3, 360.0
@@ -80,8 +82,8 @@ class Decoder:
         sentence = parse_sentence(line.raw)
         if sentence is None:
             return [self._other(line)]
-        if not sentence.sound:
-            return [Decoded(line, "bad_checksum")]
+        if sentence.fault:
+            return [Decoded(line, sentence.fault)]
         if sentence.parts == 1:
             return self._decoded([(line, sentence)])
         return self._joined(line, sentence)
@@ -101,7 +103,7 @@ class Decoder:
         """Keep the part until its message is whole; a part that comes again begins a new message."""
         settled: list[Decoded] = []
         parts = self._pending.setdefault(sentence.group, {})
-        if sentence.part in parts or not 1 <= sentence.part <= sentence.parts:
+        if sentence.part in parts:
             settled += [Decoded(old, "incomplete_message") for old, _ in parts.values()]
             parts.clear()
         parts[sentence.part] = (line, sentence)
@@ -115,12 +117,15 @@ class Decoder:
 
     def _decoded(self, parts: list[tuple[Line, Sentence]]) -> list[Decoded]:
         *earlier, last = sorted((line for line, _ in parts), key=lambda line: line.line)
+        received_us = next((sentence.time_us for _, sentence in parts if sentence.time_us is not None), None)
         try:
             message = decode(*[sentence.text for _, sentence in parts])
-        except Exception:
-            return [Decoded(line, "unreadable") for line in (*earlier, last)]
-        received_us = next((sentence.time_us for _, sentence in parts if sentence.time_us is not None), None)
-        found = self._read(last, message, received_us)
+            if sum(sentence.bits for _, sentence in parts) < LEAST_BITS.get(message.msg_type, 0):
+                found = Decoded(last, "truncated_message")
+            else:
+                found = self._read(last, message, received_us)
+        except Exception:  # whatever a payload may hold, it is the fault of its own lines only
+            found = Decoded(last, "unreadable")
         rest = "message_part" if found.fault is None else found.fault
         return [*(Decoded(line, rest) for line in earlier), found]
 

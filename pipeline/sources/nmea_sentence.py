@@ -7,28 +7,36 @@ from functools import reduce
 from operator import xor
 
 AIS_SENTENCE = re.compile(
-    r"!(?P<talker>[A-Z]{2})(?P<kind>VDM|VDO),(\d+),(\d+),(\d*),([^,]*),([^,]*),(\d)\*([0-9A-Fa-f]{2})"
+    r"!(?P<talker>[A-Z]{2})(?P<kind>VDM|VDO),(\d{1,2}),(\d{1,2}),(\d*),([^,]*),([^,]*),(\d)\*([0-9A-Fa-f]{2})",
+    re.ASCII,
 )
 TAG_BLOCK = re.compile(r"\\([^\\]*)\\")
-TAG_TIME = re.compile(r"(?:^|,)c:(\d+)")
+TAG_TIME = re.compile(r"(?:^|,)c:(\w+)")
 CLOCK_SENTENCE = re.compile(
-    r"\$..RMC,(\d{2})(\d{2})(\d{2})(?:\.\d+)?,A,[^,]*,[^,]*,[^,]*,[^,]*,[^,]*,[^,]*,(\d{2})(\d{2})(\d{2}),"
+    r"\$..RMC,(\d{2})(\d{2})(\d{2})(?:\.\d+)?,A,[^,]*,[^,]*,[^,]*,[^,]*,[^,]*,[^,]*,(\d{2})(\d{2})(\d{2}),",
+    re.ASCII,
 )
-DATE_SENTENCE = re.compile(r"\$..ZDA,(\d{2})(\d{2})(\d{2})(?:\.\d+)?,(\d{2}),(\d{2}),(\d{4}),")
+DATE_SENTENCE = re.compile(r"\$..ZDA,(\d{2})(\d{2})(\d{2})(?:\.\d+)?,(\d{2}),(\d{2}),(\d{4}),", re.ASCII)
 FIRST_YEAR_OF_GPS = 80
 MILLISECOND_EPOCHS_FROM = 100_000_000_000
 EARLIEST_EPOCH_S = 946_684_800
+LATEST_US = 253_402_300_799_999_999
+"""The end of the year 9999, after which no table has a time."""
+MOST_DIGITS = 18
+BITS_OF_A_LETTER = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """An AIS sentence of a line; `time_us` is when it was received, if the line says so."""
+    """An AIS sentence of a line; `time_us` is when it was received, if the line says so, `fault` what is wrong."""
 
     text: str
     parts: int
     part: int
     group: tuple[str, str, int]
-    sound: bool
+    bits: int
+    """How much of the message it carries, filling included."""
+    fault: str | None
     time_us: int | None
 
 
@@ -39,13 +47,19 @@ def parse_sentence(line: str) -> Sentence | None:
         return None
     text = found.group(0)
     parts, part = int(found.group(3)), int(found.group(4))
+    time_us, fault = _time_around(line, found.start(), found.end())
+    if not 1 <= part <= parts:
+        fault = "unreadable"
+    if checksum(text) != int(found.group(9), 16):
+        fault = "bad_checksum"
     return Sentence(
         text=text,
         parts=parts,
         part=part,
         group=(found.group(5), found.group(6), parts),
-        sound=checksum(text) == int(found.group(9), 16),
-        time_us=_time_around(line, found.start(), found.end()),
+        bits=len(found.group(7)) * BITS_OF_A_LETTER,
+        fault=fault,
+        time_us=time_us,
     )
 
 
@@ -68,17 +82,30 @@ def clock_of(line: str) -> int | None:
     return None
 
 
-def _time_around(line: str, start: int, end: int) -> int | None:
-    """The reception time in a tag block before the sentence, in an epoch after it, or in ISO text before it."""
+def _time_around(line: str, start: int, end: int) -> tuple[int | None, str | None]:
+    """The reception time in a tag block before the sentence, in an epoch after it, or in ISO text before it.
+
+    The second is why a time that the line does give cannot be one: its row is not dated from elsewhere instead.
+    """
     block = TAG_BLOCK.search(line, 0, start)
     tagged = TAG_TIME.search(block.group(1)) if block else None
     if tagged:
-        return epoch_us(int(tagged.group(1)))
+        return _told_epoch(tagged.group(1))
     after = line[end:].strip(", \r\n").rsplit(",", 1)[-1]
-    if after.isdigit() and int(after) >= EARLIEST_EPOCH_S:
-        return epoch_us(int(after))
+    if after.isdigit() and not (after.isascii() and len(after) <= MOST_DIGITS and int(after) < EARLIEST_EPOCH_S):
+        return _told_epoch(after)
     before = line[:start].strip(" ,;|[]\t")
-    return _iso_us(before) if before and not block else None
+    return _in_time(_iso_us(before)) if before and not block else (None, None)
+
+
+def _told_epoch(digits: str) -> tuple[int | None, str | None]:
+    if not (digits.isascii() and digits.isdigit()):
+        return None, "no_time"
+    return _in_time(epoch_us(int(digits[: MOST_DIGITS + 1])))
+
+
+def _in_time(time_us: int | None) -> tuple[int | None, str | None]:
+    return (time_us, None) if time_us is None or time_us <= LATEST_US else (None, "future_time")
 
 
 def epoch_us(value: int) -> int:

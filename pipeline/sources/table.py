@@ -9,13 +9,14 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from pipeline.errors import InputError
 from pipeline.sources.kafka import SCHEME as KAFKA
 from pipeline.sources.kafka import parse_topic, read_topic
+from pipeline.sources.table_times import time_of
 
 TRACK, TIME, OFFSET = "track", "time", "offset"
 UNREADABLE = "_unreadable"
@@ -28,10 +29,7 @@ TYPES = {
     "boolean": T.BooleanType(),
     "timestamp": T.TimestampType(),
 }
-MICROSECONDS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 SAMPLED_RECORDS = 1000
-SECONDS_BELOW, MILLISECONDS_BELOW = 1e11, 1e14
-"""Epoch times up to the year 5138 are below the first in seconds, below the second in milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +54,7 @@ def read_events(
     _require(table, TIME)
     if OFFSET not in table.columns:
         table = table.withColumn(OFFSET, F.monotonically_increasing_id())
-    timed = table.withColumn(TRACK, F.col(TRACK).cast("string")).withColumn(
-        "_time", _time(table, time_unit if time_unit else _detected_unit(table))
-    )
+    timed = table.withColumn(TRACK, F.col(TRACK).cast("string")).withColumn("_time", time_of(table, TIME, time_unit))
     reason = (
         F.when(F.col(UNREADABLE).isNotNull(), "unreadable")
         .when(F.col(TRACK).isNull() | (F.trim(TRACK) == ""), "no_track")
@@ -136,36 +132,6 @@ def _with_types(table: DataFrame, types: Mapping[str, T.DataType]) -> DataFrame:
         _require(table, name)
         table = table.withColumn(name, F.expr(f"try_cast(`{name}` as {kind.simpleString()})"))
     return table.withColumn(UNREADABLE, F.lit(None).cast("string"))
-
-
-def _time(table: DataFrame, unit: str) -> Column:
-    """The column `time` as a timestamp; null where it is none."""
-    kind = table.schema[TIME].dataType
-    if isinstance(kind, T.TimestampType):
-        return F.col(TIME)
-    if isinstance(kind, T.TimestampNTZType | T.DateType):
-        return F.col(TIME).cast("timestamp")
-    if isinstance(kind, T.NumericType):
-        return _from_epoch(F.col(TIME), unit)
-    if isinstance(kind, T.StringType):
-        epoch = F.expr(f"try_cast(`{TIME}` as double)")
-        return F.coalesce(_from_epoch(epoch, unit), F.try_to_timestamp(F.col(TIME)))
-    msg = f"column {TIME}: is {kind.simpleString()}, not a time. Give ISO 8601 text, an epoch number or a timestamp."
-    raise InputError(msg)
-
-
-def _from_epoch(number: Column, unit: str) -> Column:
-    return F.timestamp_micros((number * F.lit(MICROSECONDS[unit])).cast("long"))
-
-
-def _detected_unit(table: DataFrame) -> str:
-    """The unit of epoch times, told from the largest: seconds, milliseconds or microseconds."""
-    kind = table.schema[TIME].dataType
-    if not isinstance(kind, T.NumericType | T.StringType):
-        return "us"
-    number = F.expr(f"try_cast(`{TIME}` as double)")
-    largest = (table.agg(F.max(F.abs(number))).first() or [None])[0] or 0
-    return "s" if largest < SECONDS_BELOW else "ms" if largest < MILLISECONDS_BELOW else "us"
 
 
 def _require(table: DataFrame, column: str) -> None:

@@ -1,6 +1,6 @@
-"""Cleaning, row by row: sentinels to null, coordinates put right, and a reason for every row that is no position.
+"""Cleaning, row by row: sentinels to null, and a reason for every row that is no position.
 
-What needs the neighbours of a row (duplicates, spikes, jumps) is in `pipeline.stages.tracks`.
+What needs the neighbours of a row (duplicates, swapped coordinates, spikes, jumps) is in `pipeline.stages.tracks`.
 """
 
 from datetime import datetime
@@ -25,6 +25,7 @@ REASONS = {
     "other_sentence": "an NMEA sentence that is not AIS",
     "bad_checksum": "an NMEA sentence whose checksum is wrong",
     "incomplete_message": "a part of a message whose other parts are missing",
+    "truncated_message": "an AIS message shorter than its type is",
     "message_part": "a part of a message whose position stands at its last line",
     "not_a_position": "a message without a position, e.g. static data (which is used)",
     "no_id": "nothing that names the vessel or vehicle",
@@ -41,7 +42,7 @@ REASONS = {
     "future_time": "a time that has not come yet",
     "no_position": "no latitude or longitude",
     "position_not_available": "longitude 181 or latitude 91, which mean no position",
-    "position_out_of_range": "no place on Earth, nor when swapped",
+    "position_out_of_range": "no place on Earth, nor one that the track vouches for when swapped",
     "zero_position": "exactly 0, 0",
     "position_spike": "far off while the positions before and after agree",
     "position_jump": "a piece of track too short and too far away",
@@ -52,30 +53,22 @@ FASTEST_KN = 102.2
 HIGHEST_SPEED_KMH = 1000.0
 
 
-def clean(messages: DataFrame, policy: Policy, domain: str, now: datetime) -> DataFrame:
-    """`messages` with mended values, their `repairs`, and a `reason` where the row is no position; none is dropped."""
-    lon, lat, swapped = _in_place(domain)
+def clean(
+    messages: DataFrame, policy: Policy, domain: str, now: datetime, swaps_judged_later: bool = False
+) -> DataFrame:
+    """`messages` with mended values, their `repairs`, and a `reason` where the row is no position; none is dropped.
+
+    With `swaps_judged_later`, a place that is one only when swapped has no reason yet: `settle` asks its track.
+    """
     fixed, repairs = _mended(messages.columns, domain)
-    repairs["swapped_coordinates"] = swapped
     mended = messages.withColumns(
         {
             **fixed,
-            "reason": _reason(policy, domain, now),
+            "reason": _reason(policy, domain, now, swaps_judged_later),
             "repairs": F.col("repairs").bitwiseOR(mark_repairs(repairs)),
-            "lon": lon,
-            "lat": lat,
         }
     )
     return mended.withColumns(_completed(domain)).drop("fault", "station")
-
-
-def _in_place(domain: str) -> tuple[Column, Column, Column]:
-    """Longitude and latitude, swapped back where only that makes a place of them, and whether they were swapped."""
-    lon, lat = F.col("lon"), F.col("lat")
-    sentinel = _not_available() if domain == "maritime" else F.lit(False)
-    swapped = ~sentinel & (F.abs(lat) > 90) & (F.abs(lat) <= 180) & (F.abs(lon) <= 90)
-    swapped = F.coalesce(swapped, F.lit(False))
-    return F.when(swapped, lat).otherwise(lon), F.when(swapped, lon).otherwise(lat), swapped
 
 
 def _not_available() -> Column:
@@ -130,10 +123,10 @@ def _completed(domain: str) -> dict[str, Column]:
     return completed
 
 
-def _reason(policy: Policy, domain: str, now: datetime) -> Column:
+def _reason(policy: Policy, domain: str, now: datetime, swaps_judged_later: bool) -> Column:
     """The first thing that keeps a row from being a position, or null."""
     reason = F.coalesce(F.col("fault"), _identity_reason(policy, domain), _time_reason(policy, now))
-    return F.coalesce(reason, _place_reason(policy, domain))
+    return F.coalesce(reason, _place_reason(policy, domain, swaps_judged_later))
 
 
 def _identity_reason(policy: Policy, domain: str) -> Column:
@@ -157,10 +150,11 @@ def _time_reason(policy: Policy, now: datetime) -> Column:
     )
 
 
-def _place_reason(policy: Policy, domain: str) -> Column:
+def _place_reason(policy: Policy, domain: str, swaps_judged_later: bool) -> Column:
     lon, lat = F.col("lon"), F.col("lat")
-    swappable = (F.abs(lat) <= 180) & (F.abs(lon) <= 90)
-    possible = ((F.abs(lat) <= 90) & (F.abs(lon) <= 180)) | swappable
+    possible = (F.abs(lat) <= 90) & (F.abs(lon) <= 180)
+    if swaps_judged_later:
+        possible = possible | ((F.abs(lat) <= 180) & (F.abs(lon) <= 90))
     reason = F.when(lon.isNull() | lat.isNull(), None if policy.missing_position == "keep" else "no_position")
     if domain == "maritime":
         reason = reason.when(_not_available(), "position_not_available")

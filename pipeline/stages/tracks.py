@@ -1,4 +1,4 @@
-"""Cleaning that needs the neighbours of a position in its track: repeats, spikes and jumps.
+"""Cleaning that needs the neighbours of a position in its track: repeats, swapped coordinates, spikes and jumps.
 
 Every row that is taken out of a track has a reason in `late_reason`; the rest is what the track is made of.
 """
@@ -17,6 +17,9 @@ DUPLICATES = {
 }
 """In what ways a row repeats an instant of its track."""
 
+VOUCHING_ROWS, VOUCHING_S = 3, 1800
+"""A swapped place is believed for positions so near to it in the track: from further off a ship can be anywhere."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settled:
@@ -32,9 +35,13 @@ def settle(positions: DataFrame, policy: Policy, options: DeriveOptions) -> Sett
     """Tracks without repeats, spikes and stray pieces; `positions` have an `age` (0: stored before, 1: new)."""
     marked = _mark_repeats(positions, policy)
     unique = marked.filter(F.col("late_reason").isNull()).drop("late_reason")
-    checked = _mark_spikes(unique, options) if policy.spikes == "reject" else _unmarked(unique)
+    placed = _mark_swaps(unique, options)
+    on_earth = placed.filter(F.col("late_reason").isNull())
+    checked = _mark_spikes(on_earth, options) if policy.spikes == "reject" else on_earth
     repeated = marked.filter(F.col("late_reason").isNotNull())
-    rejected = checked.filter(F.col("late_reason").isNotNull())
+    rejected = placed.filter(F.col("late_reason").isNotNull())
+    if policy.spikes == "reject":
+        rejected = rejected.unionByName(checked.filter(F.col("late_reason").isNotNull()))
     staying = checked.filter(F.col("late_reason").isNull()).drop("late_reason")
     kept, mended = staying.drop("turned"), staying.filter("turned")
     if policy.jumps == "flag":
@@ -69,6 +76,41 @@ def _mark_repeats(positions: DataFrame, policy: Policy) -> DataFrame:
     return marked.withColumn("late_reason", F.when(F.col("first_place").isNull(), kind)).drop("first_place")
 
 
+def _mark_swaps(positions: DataFrame, options: DeriveOptions) -> DataFrame:
+    """A latitude beyond 90 is put back as the longitude (`turned`) where positions before and after lie around it.
+
+    Otherwise the row is rejected: a latitude may be wrong in other ways than that.
+    """
+    in_time = Window.partitionBy("track").orderBy("time", "age", "source", "offset")
+    sound = F.when(F.abs("lat") <= 90, F.struct("time", "lon", "lat"))
+    last, following = F.col("last"), F.col("following")
+    around = positions.withColumns(
+        {
+            name: F.coalesce(*(F.lag(sound, sign * rows).over(in_time) for rows in range(1, VOUCHING_ROWS + 1)))
+            for name, sign in (("last", 1), ("following", -1))
+        }
+    )
+    turned = F.struct("time", F.col("lat").alias("lon"), F.col("lon").alias("lat"))
+    beyond = F.coalesce(F.abs("lat") > 90, F.lit(False))
+    vouched = _vouched(last, turned, options) & _vouched(turned, following, options)
+    marked = around.withColumn("turned", beyond & F.coalesce(vouched, F.lit(False)))
+    return _turn(marked.withColumn("late_reason", F.when(beyond & ~F.col("turned"), "position_out_of_range"))).drop(
+        "last", "following"
+    )
+
+
+def _vouched(start: Column, end: Column, options: DeriveOptions) -> Column:
+    """Whether the step between two places is no jump and short; null where a place is missing."""
+    gap_s = (F.unix_micros(end.getField("time")) - F.unix_micros(start.getField("time"))) / 1e6
+    return (gap_s <= VOUCHING_S) & ~_jump(start, end, options)
+
+
+def _turn(marked: DataFrame, which: str = "turned") -> DataFrame:
+    """Longitude and latitude in each other's place where the column `which` says so."""
+    lon, lat, turned = F.col("lon"), F.col("lat"), F.col(which)
+    return marked.withColumns({"lon": F.when(turned, lat).otherwise(lon), "lat": F.when(turned, lon).otherwise(lat)})
+
+
 def _mark_spikes(positions: DataFrame, options: DeriveOptions) -> DataFrame:
     """A spike is a jump there and back while two positions before and two after lie on one plausible path.
 
@@ -92,14 +134,17 @@ def _mark_spikes(positions: DataFrame, options: DeriveOptions) -> DataFrame:
     alone = F.col("jumped") & jumped_after & ~jumped_before & ~jumped_later & F.col("calm_without")
     marked = stepped.withColumn("spike", F.coalesce(alone & (F.col("age") == 1), F.lit(False)))
     fits = (F.abs("lon") <= 90) & ~_jump(last, turned, options) & ~_jump(turned, following, options)
-    turned_back = marked.withColumn("turned", F.col("spike") & fits)
-    return turned_back.withColumns(
-        {
-            "late_reason": F.when(F.col("spike") & ~F.col("turned"), "position_spike"),
-            "lon": F.when(F.col("turned"), F.col("lat")).otherwise(F.col("lon")),
-            "lat": F.when(F.col("turned"), F.col("lon")).otherwise(F.col("lat")),
-        }
-    ).drop("last", "following", "jumped", "calm_without", "spike")
+    judged = marked.withColumn("fits", F.col("spike") & fits)
+    return (
+        _turn(judged, "fits")
+        .withColumns(
+            {
+                "late_reason": F.when(F.col("spike") & ~F.col("fits"), "position_spike"),
+                "turned": F.col("turned") | F.col("fits"),
+            }
+        )
+        .drop("last", "following", "jumped", "calm_without", "spike", "fits")
+    )
 
 
 def _jump(start: Column, end: Column, options: DeriveOptions) -> Column:
@@ -107,10 +152,6 @@ def _jump(start: Column, end: Column, options: DeriveOptions) -> Column:
     distance_m = haversine_m(*(place.getField(name) for place in (start, end) for name in ("lon", "lat")))
     gap_s = (F.unix_micros(end.getField("time")) - F.unix_micros(start.getField("time"))) / 1e6
     return is_jump(distance_m, gap_s, options)
-
-
-def _unmarked(positions: DataFrame) -> DataFrame:
-    return positions.withColumns({"late_reason": F.lit(None).cast("string"), "turned": F.lit(False)})
 
 
 def _with_pieces(positions: DataFrame, options: DeriveOptions) -> DataFrame:

@@ -53,6 +53,7 @@ class ReplayRequest:
     reader: Reader | None = None
     most_lag: int | None = None
     """Wait while the reader is further behind than so many events."""
+    time_unit: str | None = None
 
 
 @dataclass(slots=True)
@@ -75,7 +76,7 @@ def run_replay(
     _check(request)
     create_topics(request.servers, [request.topic], request.partitions)
     with progress.step("reading events"):
-        read = read_events(spark, request.events)
+        read = read_events(spark, request.events, time_unit=request.time_unit)
         messages = _messages(_chosen(read.good, request), request).persist(StorageLevel.MEMORY_AND_DISK)
         total, first_us, last_us, duplicates = _span(messages)
         slices = _slices(messages, request, first_us, last_us)

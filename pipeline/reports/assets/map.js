@@ -35,6 +35,7 @@ class FleetMap {
       for (let n = 0; n < ring.length / stride; n++) placed.set(FleetMap.place(ring[n * stride], ring[n * stride + 1]), 2 * n);
       return placed;
     };
+    this.data.land = this.data.land.map((rings) => rings.map((ring) => flat(ring, 2)));
     for (const layer of this.data.layers) for (const shape of layer.shapes) shape.rings = shape.rings.map((ring) => flat(ring, 2));
     for (const line of this.data.tracks) {
       line.times = line.parts.map((part) => part.filter((_, n) => n % 3 === 2));
@@ -99,6 +100,7 @@ class FleetMap {
     pen.fillRect(0, 0, this.width, this.height);
     pen.lineJoin = "round";
     this.boxes = [];
+    if (!this.hidden.has("land")) this.land();
     this.graticule();
     for (const layer of this.data.layers) if (!this.hidden.has(layer.key)) this.layer(layer);
     if (!this.hidden.has("tracks")) this.tracks();
@@ -142,6 +144,16 @@ class FleetMap {
       if (n) this.pen.lineTo(x, y); else this.pen.moveTo(x, y);
     }
     if (close) this.pen.closePath();
+  }
+
+  land() {
+    const pen = this.pen;
+    pen.fillStyle = this.colour("land");
+    for (const rings of this.data.land) {
+      pen.beginPath();
+      for (const ring of rings) this.trace(ring, true);
+      pen.fill("evenodd");
+    }
   }
 
   layer(layer) {
@@ -223,11 +235,19 @@ class FleetMap {
       pen.lineWidth = lit ? 2.2 : 1.3;
       pen.globalAlpha = this.chosen && !lit ? 0.3 : lit ? 1 : 0.85;
       pen.beginPath();
-      for (const part of line.parts) this.trace(part, false);
+      for (const part of line.parts) {
+        if (part.length === 2) this.dot(...this.screen(part[0], part[1])); // heard once: no line to draw
+        else this.trace(part, false);
+      }
       pen.stroke();
     }
     if (this.chosen) this.stretch();
     pen.globalAlpha = 1;
+  }
+
+  dot(x, y) {
+    this.pen.moveTo(x + 1, y);
+    this.pen.arc(x, y, 1, 0, 7);
   }
 
   stretch() {

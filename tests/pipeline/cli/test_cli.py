@@ -145,3 +145,9 @@ def test_a_broker_is_started_asked_and_stopped_from_the_command_line(tmp_path: P
     status = foresail("kafka", "status", "--dir", folder, "--json")
     assert status.returncode == 1
     assert json.loads(status.stdout)["running"] is False
+
+
+@pytest.mark.parametrize("name", ["recognise", "train", "forecast", "evaluate", "enrich", "replay"])
+def test_every_command_that_reads_tables_takes_a_time_unit(name: str) -> None:
+    said = foresail(name, "--help")
+    assert "--time-unit [s|ms|us|ns]" in said.stdout

@@ -58,6 +58,14 @@ def test_a_table_comes_back_with_the_columns_of_its_layers(spark: "SparkSession"
     assert rows[0]["speed_kn"] == 5.0
 
 
+def test_integer_times_are_enriched_in_the_unit_that_is_asked_for(spark: "SparkSession", folder: Path) -> None:
+    (folder / "epochs.csv").write_text("track,time,lon,lat\n007,1714557600,-4.50,48.38\n", encoding="utf-8")
+    for unit, expected_us in (("s", 1_714_557_600_000_000), ("ms", 1_714_557_600_000)):
+        assert run(folder, "epochs.csv", "--time-unit", unit)["events"] == 1
+        (row,) = spark.read.parquet(str(folder / "out" / "events")).selectExpr("unix_micros(time) AS us").collect()
+        assert row["us"] == expected_us
+
+
 def test_a_source_laid_out_by_track_stays_so(spark: "SparkSession", folder: Path) -> None:
     rows = "track string, time timestamp, lon double, lat double, offset long"
     made = spark.createDataFrame([(f"v{n % 7}", None, -4.5, 48.0, n) for n in range(70)], rows)

@@ -69,12 +69,12 @@ def test_every_kind_of_bad_file_in_one_folder_is_accounted_for(spark: "SparkSess
     expected = {
         "blank_line": 1, "header_line": 1, "wrong_columns": 1, "wrong_format": 2, "line_too_long": 1,
         "implausible_time": 1, "future_time": 1, "no_time": 1, "position_not_available": 1, "zero_position": 1,
-        "no_position": 1, "position_out_of_range": 1, "default_id": 1, "aid_to_navigation": 1, "no_id": 1,
+        "no_position": 1, "position_out_of_range": 2, "default_id": 1, "aid_to_navigation": 1, "no_id": 1,
         "truncated_file": 1,
     }  # fmt: skip
     assert {reason: result.reasons.get(reason) for reason in expected} == expected
     assert result.repairs["encoding"] == 1
-    assert result.repairs["swapped_coordinates"] == 1
+    assert "swapped_coordinates" not in result.repairs, "109.9 is far from the track's 9.9, whichever way round"
     assert [Path(name).name for name in result.files_truncated] == ["e_truncated.csv.gz"]
     assert [Path(name).name for name in result.files_strange] == ["f_strange.txt"]
     rejected = {row["reason"]: row for row in pq.read_table(tmp_path / "out" / "rejected").to_pylist()}

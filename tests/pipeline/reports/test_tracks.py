@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from pipeline.reports import tracks
 from pipeline.reports.tracks import MOST_TRACKS, read_facts, read_tracks
 
 pytestmark = pytest.mark.spark
@@ -43,3 +44,31 @@ def test_of_many_tracks_those_that_are_wanted_come_first_and_the_rest_is_told(sp
 def test_events_without_positions_have_no_lines(spark: SparkSession) -> None:
     frame = events(spark, [("a", 0, 0.0, 0.0)]).drop("lon", "lat")
     assert read_tracks(frame, read_facts(frame), []) == ((), "")
+
+
+def test_a_short_track_keeps_its_shape_in_a_span_of_years(spark: SparkSession) -> None:
+    zigzag = [("short", n, n / 100, 50.0 + (n % 2) / 10) for n in range(60)]
+    years = [("long", n * 60 * 24 * 30, 10.0 + (n % 3), 40.0) for n in range(120)]
+    frame = events(spark, zigzag + years)
+    lines, _ = read_tracks(frame, read_facts(frame), [])
+    parts = {line.track: line.parts for line in lines}
+    assert [len(part) for part in parts["short"]] == [60], "thinned by the whole span, one position would be left"
+    assert len(parts["long"]) == 1, "a month is the usual step of this track, not a silence"
+
+
+def test_a_long_track_is_thinned_to_its_share_and_keeps_the_ends_of_its_silences(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tracks, "MOST_POSITIONS", 40)
+    before = [("a", n, n / 10, 50.0 + (n % 7) / 10) for n in range(150)]
+    after = [("a", 1000 + n, n / 10, 40.0 + (n % 5) / 10) for n in range(150)]
+    short = [("b", n, n / 10, 10.0 + (n % 2) / 10) for n in range(4)]
+    frame = events(spark, before + after + short)
+    lines, left_out = read_tracks(frame, read_facts(frame), [])
+    parts = {line.track: line.parts for line in lines}
+    assert len(parts["a"]) == 2
+    assert sum(len(part) for part in parts["a"]) <= 25
+    assert parts["a"][0][-1][0] == 14.9
+    assert parts["a"][1][0][:2] == (0.0, 40.0)
+    assert [len(part) for part in parts["b"]] == [4]
+    assert left_out == "Of each track about 20 positions are drawn, evenly chosen."

@@ -10,6 +10,7 @@ from pipeline.sources.feeds import find_feed
 from pipeline.sources.gtfs_realtime import decode_snapshots, feed_message
 from pipeline.sources.mapped import Mapping, feed_of
 from pipeline.sources.reading import parse_lines
+from pipeline.sources.repairs import BITS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -112,6 +113,21 @@ def test_gtfs_entities_become_messages_with_their_own_time(spark: "SparkSession"
     assert (position["track"], position["speed_kmh"], position["route_id"]) == ("bus1", 36.0, "14")
     assert (deleted["fault"], broken["fault"]) == ("not_a_position", "unreadable")
     assert "is_deleted: true" in deleted["raw"]
+
+
+def test_gtfs_times_and_texts_that_no_table_holds_cost_no_other_entity(spark: "SparkSession") -> None:
+    snapshot = feed_message()()
+    for name, timestamp in (("bus1", 1714557600), ("bus2", 2**64 - 1), ("bus3", 1714557600)):
+        bus = snapshot.entity.add(id=name).vehicle
+        bus.vehicle.id, bus.timestamp = name, timestamp
+        bus.position.latitude, bus.position.longitude = 53.4, -2.9
+    content = snapshot.SerializeToString().replace(b"bus3", b"bus\xe9")
+    frame = spark.createDataFrame([(content, "a")], "content binary, source string")
+    good, late, accented = decode_snapshots(frame).orderBy("line").collect()
+    assert (good["track"], good["time"]) == ("bus1", datetime(2024, 5, 1, 10))  # noqa: DTZ001
+    assert late["time"] is None or late["time"].year > 2500
+    assert accented["track"] == "bus\u00e9"
+    assert accented["repairs"] & BITS["encoding"]
 
 
 def test_canonical_json_reads_iso_and_epoch_times(spark: "SparkSession") -> None:

@@ -5,6 +5,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline.sources.nmea import as_batch
 from pipeline.sources.nmea_decoder import Decoded, Decoder, Line
 from pipeline.sources.nmea_sentence import checksum
 
@@ -68,6 +69,38 @@ def test_undated_messages_follow_the_files_time_and_keep_their_order() -> None:
     assert all(row.from_file for row in rows)
     assert [later - earlier for earlier, later in pairwise(times)] == [1_000_000, 1_000_000]
     assert decoded(POSITION)[0].time_us is None
+
+
+def sealed(payload: str) -> str:
+    """A sentence that carries `payload`, with the checksum it should have."""
+    body = f"!AIVDM,1,1,,A,{payload},0*"
+    return f"{body}{checksum(body):02X}"
+
+
+def test_a_message_cut_short_is_rejected_whatever_its_checksum_says() -> None:
+    for whole in (POSITION, BASE_STATION):
+        payload = whole.split(",")[5]
+        cut = [sealed(payload[:length]) for length in range(1, len(payload))]
+        assert {row.fault for row in decoded(*cut)} == {"truncated_message"}
+        first, *_, last = decoded(POSITION, *cut, POSITION, starts_us=1_600_000_000_000_000)
+        assert (first.fault, last.fault) == (None, None)
+    cut_static = sealed("55?MbV02;H;s<HtKR20EHE:0@T4@Dn2222222216L961O5Gf")
+    assert faults(cut_static) == ["truncated_message"], "half a name is not used"
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text("0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVW`abcdefghijklmnopqrstuvw", max_size=75))
+def test_any_payload_is_a_row_that_tables_can_hold(payload: str) -> None:
+    rows = decoded(sealed(payload), starts_us=1_600_000_000_000_000)
+    assert as_batch(rows).num_rows == 1
+
+
+def test_a_time_beyond_all_tables_rejects_its_row_and_sets_no_clock() -> None:
+    beyond = f"\\c:{'9' * 20}*00\\{POSITION}"
+    rows = decoded(BASE_STATION, beyond, POSITION)
+    assert [row.fault for row in rows] == [None, "future_time", None]
+    assert rows[2].time_us == decoded(BASE_STATION, POSITION)[1].time_us
+    assert as_batch(rows).num_rows == 3
 
 
 @settings(max_examples=60, deadline=None)

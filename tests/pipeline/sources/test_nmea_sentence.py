@@ -10,7 +10,7 @@ def test_a_sentence_is_found_whatever_stands_around_it() -> None:
         sentence = parse_sentence(line)
         assert sentence is not None
         assert sentence.text == GOOD
-        assert sentence.sound
+        assert sentence.fault is None
 
 
 def test_the_time_of_reception_is_read_in_seconds_milliseconds_and_iso() -> None:
@@ -29,7 +29,7 @@ def test_the_time_of_reception_is_read_in_seconds_milliseconds_and_iso() -> None
 def test_a_changed_letter_breaks_the_checksum() -> None:
     broken = parse_sentence(GOOD.replace("13u", "14u"))
     assert broken is not None
-    assert not broken.sound
+    assert broken.fault == "bad_checksum"
     assert checksum(GOOD) == 0x24
 
 
@@ -39,3 +39,27 @@ def test_gps_sentences_tell_the_clock() -> None:
     assert clock_of("$GPZDA,201530.00,04,07,2002,00,00*60") == 1_025_813_730_000_000
     assert clock_of("$GPRMC,123519,V,,,,,,,230394,,*00") is None
     assert clock_of("$GPZDA,201530.00,44,07,2002,00,00*60") is None
+
+
+def test_a_time_that_can_be_none_is_a_fault_and_not_another_time() -> None:
+    def told(line: str) -> tuple[str | None, int | None]:
+        sentence = parse_sentence(line)
+        assert sentence is not None
+        return sentence.fault, sentence.time_us
+
+    nines = "9" * 20
+    assert told(f"\\c:{nines}*00\\{GOOD}") == ("future_time", None)
+    assert told(f"\\c:{'9' * 5000}*00\\{GOOD}") == ("future_time", None)
+    assert told(f"{GOOD},{nines}") == ("future_time", None)
+    assert told(f"9999-12-31T23:59:59-14:00 {GOOD}") == ("future_time", None)
+    assert told(f"\\c:\uff11\uff15\uff10\uff10*00\\{GOOD}") == ("no_time", None)
+    assert told(f"{GOOD},\u00b2") == ("no_time", None)
+    assert told(f"{GOOD},7") == (None, None), "a small number after the sentence is no time"
+
+
+def test_numbers_of_parts_are_short_ascii_and_fit_together() -> None:
+    assert parse_sentence(GOOD.replace(",1,1,", ",\uff11,\uff11,")) is None
+    assert parse_sentence(GOOD.replace(",1,1,", f",{'1' * 5000},1,")) is None
+    third_of_two = parse_sentence(f"!AIVDM,2,3,1,A,88888888880,2*{0x24:02X}")
+    assert third_of_two is not None
+    assert third_of_two.fault == "unreadable"

@@ -76,6 +76,12 @@ def test_who_is_no_ship_is_rejected_or_kept_by_choice(spark: "SparkSession") -> 
     assert set(kept) == {None}
 
 
+def test_no_row_alone_tells_that_its_coordinates_are_swapped(spark: "SparkSession") -> None:
+    (row,) = cleaned(spark, Policy(), "219001559,2024-05-01T00:00:00,-101.5,40,1,1,1,,,,,,,,,,A")
+    assert (row["reason"], row["lon"], row["lat"]) == ("position_out_of_range", 40.0, -101.5)
+    assert mended(row) == set()
+
+
 def test_the_same_adapter_and_cleaning_serve_a_stream(spark: "SparkSession", tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()

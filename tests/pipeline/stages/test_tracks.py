@@ -55,6 +55,35 @@ def test_a_spike_that_fits_with_its_coordinates_swapped_is_mended(spark: "SparkS
     assert found.mended.count() == 1
 
 
+PLAINS = [(60 * n, -101.5 + 0.001 * n, 40.0) for n in range(6)]
+
+
+def test_a_latitude_beyond_the_pole_is_swapped_back_where_the_track_vouches_for_it(spark: "SparkSession") -> None:
+    for policy in (Policy(), Policy(spikes="keep")):
+        found = settled(spark, [*PLAINS[:3], (150, 40.0, -101.4975), (155, 40.0, -101.4975), *PLAINS[3:]], policy)
+        assert taken_out(found) == {}
+        assert {row["offset"] for row in found.mended.collect()} == {3, 4}
+        assert all(abs(row["lon"] + 101.5) < 0.1 and row["lat"] == 40.0 for row in found.kept.collect())
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [*PATH[:3], (150, 0.0025, -101.5), *PATH[3:]],  # elsewhere, whichever way round
+        [*PLAINS, (400, 40.0, -101.4)],  # nothing comes after it
+        [(0, 40.0, -101.5), (60, 40.0, -101.5), (120, 40.0, -101.5)],  # only its like are around it
+        [PLAINS[0], (90_000, 40.0, -101.5), (180_000, -101.5, 40.0)],  # a day away, any place can be reached
+    ],
+)
+def test_a_latitude_beyond_the_pole_is_rejected_where_the_track_is_silent(
+    spark: "SparkSession", rows: list[tuple[int, float, float]]
+) -> None:
+    found = settled(spark, rows, Policy())
+    beyond = [number for number, (_, _, lat) in enumerate(rows) if abs(lat) > 90]
+    assert taken_out(found) == dict.fromkeys(beyond, "position_out_of_range")
+    assert found.mended.count() == 0
+
+
 def test_jumps_cut_a_track_or_stray_pieces_are_rejected(spark: "SparkSession") -> None:
     rows = [*PATH, (400, 20.0, 50.0), (460, 20.001, 50.0), (520, 0.006, 50.0), (580, 0.007, 50.0), (640, 0.007, 50.0)]
     tracks = {row["offset"]: row["track"] for row in settled(spark, rows, Policy(jumps="split")).kept.collect()}

@@ -1,0 +1,202 @@
+"""Why a pattern was not found: on how many events each of its conditions holds, and how near tracks came to a match.
+
+How near is told by the automaton: the least number of events that would still have been needed.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from geo.nearby import near_lists
+from models.automaton import distances, symbol_automaton
+from models.kernels.automaton import walk
+from patterns.conditions.evaluate import ArrayColumn, evaluate
+from patterns.conditions.typing import AttributeType
+from pipeline.arrow_columns import array_columns
+from pipeline.reports.match_events import LARGEST_M, Searched
+
+MOST_EVENTS = 1_000_000
+"""More events than this are looked at in a sample of whole tracks."""
+SHARES = 1000
+LISTED = 3
+"""Near-misses of a pattern that are shown."""
+FOUND = pa.schema(
+    [
+        ("pattern", pa.string()),
+        ("condition", pa.int32()),
+        ("missing", pa.int32()),
+        ("number", pa.int64()),
+        ("track", pa.string()),
+        ("time", pa.timestamp("us", tz="UTC")),
+        ("lon", pa.float64()),
+        ("lat", pa.float64()),
+    ]
+)
+"""On how many events a condition holds; how many tracks came as near as `missing`; or where one did."""
+
+
+@dataclass(frozen=True, slots=True)
+class NearMiss:
+    """Where and when a track came nearest, and how many events were still missing then."""
+
+    track: str
+    time: datetime
+    missing: int
+    lon: float | None
+    lat: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What was seen of a pattern that was not found, on `events` events."""
+
+    events: int
+    holds: tuple[int, ...]
+    """For each condition of the pattern, on how many events it holds."""
+    needed: int | None
+    """The least number of events of a match; None where it is not followed how near tracks came."""
+    nearest: tuple[NearMiss, ...]
+    tracks: int
+    """How many tracks came as near as the nearest."""
+
+
+def read_near_misses(events: DataFrame, total: int, searched: Mapping[str, Searched]) -> dict[str, Sought]:
+    """For each of these patterns, none of which was found, what there is to say of it; one pass over the events."""
+    if not searched or not total:
+        return {}
+    narrow = _narrow(events, total, searched.values())
+    order = ["track", "time", *(["offset"] if "offset" in narrow.columns else [])]
+    by_track = narrow.repartition("track").sortWithinPartitions(*order)
+    rows = by_track.mapInArrow(_looking(tuple(searched.values())), from_arrow_schema(FOUND)).toArrow().to_pylist()
+    mine: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        mine[row["pattern"]].append(row)
+    return {name: _sought(pattern, mine[name]) for name, pattern in searched.items()}
+
+
+def _narrow(events: DataFrame, total: int, searched: Iterable[Searched]) -> DataFrame:
+    read = {name.partition(".")[0] for pattern in searched for name in pattern.attributes}
+    columns = [name for name in events.columns if name in read | {"track", "time", "lon", "lat", "offset"}]
+    narrow = events.select(*(f"`{name}`" for name in columns))
+    if total <= MOST_EVENTS:
+        return narrow
+    return narrow.where(F.pmod(F.xxhash64("track"), F.lit(SHARES)) < max(1, SHARES * MOST_EVENTS // total))
+
+
+def _looking(patterns: Sequence[Searched]) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def look(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        held = list(batches)
+        if held and sum(batch.num_rows for batch in held):
+            table = pa.Table.from_batches(held)
+            rows = [row for pattern in patterns for row in seen(pattern, table)]
+            yield pa.RecordBatch.from_pylist(rows, schema=FOUND)
+
+    return look
+
+
+def seen(pattern: Searched, table: pa.Table) -> Iterator[dict[str, Any]]:
+    """What `table`, whole tracks in order, has to say of one pattern, as rows of `FOUND`."""
+    columns = array_columns(table, pattern.attributes)
+    if pattern.distance:
+        columns[pattern.distance] = ArrayColumn(_nearest_m(table, pattern), None, AttributeType.NUMBER)
+    held = [evaluate(condition, columns, table.num_rows) for condition in pattern.compiled.conditions]
+    yield {"pattern": pattern.name, "number": table.num_rows}
+    for number, holds in enumerate(held):
+        yield {"pattern": pattern.name, "condition": number, "number": int(np.count_nonzero(holds))}
+    if not pattern.distance:
+        yield from _near(pattern, table, held)
+
+
+def _near(pattern: Searched, table: pa.Table, held: Sequence[NDArray[np.bool_]]) -> Iterator[dict[str, Any]]:
+    missing = _missing(pattern, table, held)
+    tracks = table["track"].combine_chunks()
+    first_of = _first_of(tracks)
+    least = np.minimum.reduceat(missing, first_of)
+    for distance, number in Counter(least.tolist()).items():
+        yield {"pattern": pattern.name, "missing": distance, "number": number}
+    nearest = [int(first + np.argmin(missing[first:end])) for first, end in _stretches(first_of, least, table.num_rows)]
+    for event in nearest:
+        row = table.slice(event, 1).select([c for c in ("track", "time", "lon", "lat") if c in table.schema.names])
+        yield {"pattern": pattern.name, "missing": int(missing[event]), **row.to_pylist()[0]}
+
+
+def _stretches(first_of: NDArray[np.int64], least: NDArray[np.int64], rows: int) -> Iterator[tuple[int, int]]:
+    """From where to where the few tracks reach that came nearest."""
+    ends = np.append(first_of[1:], rows)
+    for track in np.argsort(least, kind="stable")[:LISTED]:
+        yield int(first_of[track]), int(ends[track])
+
+
+def _missing(pattern: Searched, table: pa.Table, held: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
+    """For each event how many more a match would at least have needed after it."""
+    compiled = pattern.compiled
+    code = np.zeros(table.num_rows, dtype=np.uint64)
+    for number, holds in enumerate(held):
+        code |= holds.astype(np.uint64) << np.uint64(number)
+    symbols = np.minimum(np.searchsorted(compiled.alphabet.codes, code), len(compiled.alphabet.codes) - 1)
+    automaton = symbol_automaton(compiled)
+    before = np.zeros(table.num_rows, dtype=np.int32)
+    walk(automaton.delta, symbols.astype(np.int32), _age(table, compiled.spec.max_gap_us), before)
+    after = automaton.delta[before, symbols]
+    left = distances(automaton)[after].astype(np.int64)
+    return np.where(left < 0, len(automaton.accepting), left)
+
+
+def _age(table: pa.Table, max_gap_us: int | None) -> NDArray[np.int64]:
+    """1 where a track begins, or begins anew after too long a silence; more everywhere else."""
+    age = np.full(table.num_rows, 2, dtype=np.int64)
+    if max_gap_us is not None:
+        times = array_columns(table, ["time"])["time"].values.astype(np.int64)
+        age[np.flatnonzero(np.diff(times, prepend=times[:1]) > max_gap_us)] = 1
+    age[_first_of(table["track"].combine_chunks())] = 1
+    return age
+
+
+def _first_of(tracks: pa.Array) -> NDArray[np.int64]:
+    """Where each track begins."""
+    codes = tracks.dictionary_encode().indices.to_numpy(zero_copy_only=False)
+    return np.flatnonzero(np.diff(codes, prepend=codes[0] - 1)).astype(np.int64)
+
+
+def _nearest_m(table: pa.Table, pattern: Searched) -> NDArray[np.float64]:
+    """How far the nearest feature of a family is from each event."""
+    if pattern.layer is None or pattern.entry.for_each is None:
+        return np.full(table.num_rows, np.inf)
+    lon, lat = (table[name].to_numpy().astype(np.float64, copy=True) for name in ("lon", "lat"))
+    near = near_lists(str(pattern.layer.folder), lon, lat, pattern.entry.for_each.radius_m or LARGEST_M).to_pylist()
+    return np.array([min((feature["distance_m"] for feature in features), default=np.inf) for features in near])
+
+
+def _sought(pattern: Searched, rows: Sequence[Mapping[str, Any]]) -> Sought:
+    holds: Counter[int] = Counter()
+    tracks: Counter[int] = Counter()
+    places, events = [], 0
+    for row in rows:
+        if row["condition"] is not None:
+            holds[row["condition"]] += row["number"]
+        elif row["track"] is not None:
+            places.append(NearMiss(row["track"], row["time"], row["missing"], row["lon"], row["lat"]))
+        elif row["missing"] is not None:
+            tracks[row["missing"]] += row["number"]
+        else:
+            events += row["number"]
+    needed = None if pattern.distance else int(distances(symbol_automaton(pattern.compiled))[0])
+    best = min(tracks, default=0)
+    nearest = sorted((place for place in places if place.missing == best), key=lambda place: place.time)
+    began = needed is not None and best < needed
+    return Sought(
+        events,
+        tuple(holds[number] for number in range(len(pattern.compiled.conditions))),
+        needed,
+        tuple(nearest[:LISTED]) if began else (),
+        tracks[best] if began else 0,
+    )
