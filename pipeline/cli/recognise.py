@@ -5,7 +5,14 @@ from typing import Any
 
 import click
 
-from pipeline.cli.options import output_options, settings_from, settings_options
+from pipeline.cli.faults import FAILED
+from pipeline.cli.options import (
+    output_options,
+    settings_from,
+    settings_options,
+    told_of_rejected,
+    too_many_rejected,
+)
 from pipeline.errors import InputError
 from pipeline.progress import open_progress, write_summary
 
@@ -103,7 +110,10 @@ def command(
     changed = files_digest(patterns) != digest
     if changed:
         progress.say("the catalog has changed since the job began: the matches are of the catalog as it was then")
-    _show(summary | {"catalog_changed": changed}, as_json)
+    told = told_of_rejected(summary["events"], summary["rejected"], events, out / "rejected.jsonl", settings)
+    _show(summary | told | {"catalog_changed": changed}, as_json)
+    if too_many_rejected(told["rejected_share"], settings):
+        raise SystemExit(FAILED)
 
 
 def _type(entry: str) -> tuple[str, str]:
