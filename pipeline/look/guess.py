@@ -128,7 +128,7 @@ def _choose_time(choosing: _Choosing) -> None:
         form = joined_form([date for date, _ in pairs], [clock for _, clock in pairs], days[0].now) if pairs else None
         if form:
             choosing.chosen.append(ColumnGuess("time", (days[0].name, clocks[0].name), time=form))
-            _doubt_time(choosing, days[0].name, form, " ".join(pairs[0]))
+            _doubt_time(choosing, f"{days[0].name} and {clocks[0].name}", form, " ".join(pairs[0]))
 
 
 def _doubt_time(choosing: _Choosing, name: str, form: TimeForm, example: str) -> None:

@@ -121,8 +121,11 @@ def _number_form(texts: Sequence[str], needed: float) -> TimeForm | None:
 
 
 def _dated_form(found: Sequence[re.Match[str]], now: datetime, prefer_month: bool) -> TimeForm | None:
-    orders = [order for order in _orders(found) if _fits(found, order)]
-    if not orders:
+    fitting = {order: sum(1 for match in found if _date_parts(match, order)) for order in _orders(found)}
+    most = max(fitting.values())
+    # one 28 in the second place decides for all rows
+    orders = [order for order, rows in fitting.items() if rows == most]
+    if most < LEAST_SHARE * len(found):
         return None
     order, other = orders[0], orders[1] if len(orders) > 1 else None
     if other:
@@ -142,11 +145,6 @@ def _orders(found: Sequence[re.Match[str]]) -> tuple[Order, ...]:
     if all(len(match["a"]) == 4 for match in found):
         return ("ymd",)
     return ("dmy",) if any(match["b"].isalpha() for match in found) else ("dmy", "mdy")
-
-
-def _fits(found: Sequence[re.Match[str]], order: Order) -> bool:
-    fitting = sum(1 for match in found if _date_parts(match, order))
-    return fitting >= LEAST_SHARE * len(found)
 
 
 def _likelier(found: Sequence[re.Match[str]], now: datetime, prefer_month: bool) -> tuple[Order, Order | None]:

@@ -27,6 +27,8 @@ UNPACKED_PREFIX = rf"^.*?/{FOLDER_PREFIX}[0-9]+-[a-z0-9_]+(?=/)"
 MOST_RATIO = 200
 SMALL_BYTES = 100 << 20
 """Positions shrink five to twentyfold; what swells two-hundredfold beyond this size is made to fill the disk."""
+HIDDEN = re.compile(r"_|\.(?!\.?$)")
+"""How names of hidden files begin; `.` and `..` hide nothing."""
 COPIED_BYTES = 1 << 20
 WORKBOOKS = {"[Content_Types].xml": "an Office file (Excel workbook or document)", "mimetype": "an OpenDocument file"}
 
@@ -58,7 +60,7 @@ def data_members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
     members = [
         member
         for member in archive.infolist()
-        if not member.is_dir() and not any(part.startswith((".", "_")) for part in PurePosixPath(member.filename).parts)
+        if not member.is_dir() and not any(HIDDEN.match(part) for part in PurePosixPath(member.filename).parts)
     ]
     if not members:
         msg = f"{path}: is a zip without files in it. Name one that holds data."
