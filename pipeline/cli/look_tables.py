@@ -54,7 +54,7 @@ def next_command(look: Look, mapping_file: Path | None = None) -> str | None:
     mapped = look.feed == "mapped"
     name = (look.mapping or {}).get("name", look.head.path.name.partition(".")[0])
     feed = str(mapping_file or f"{name}.yaml") if mapped else look.feed
-    return f"foresail ingest --from {shlex.quote(feed)} --input {shlex.quote(str(look.head.path))} --out out/{name}"
+    return f"foresail ingest --from {shlex.quote(feed)} --input {shlex.quote(str(look.head.path))} --out out/{name}/positions"
 
 
 def show_look(look: Look, mapping_file: Path | None = None, console: Console | None = None) -> None:
@@ -101,9 +101,10 @@ def _extent(look: Look) -> str:
 
 def _columns(look: Look) -> Table:
     shown = Table("column", "is", "type", "unit or format", "filled", "for example", box=None, title_justify="left")
+    shown.columns[-1].no_wrap = True  # what is cut there is only an example
     for column in look.columns:
         shown.add_row(
-            _cut(column.name),
+            column.name,
             column.role or "-",
             column.type,
             column.format or column.unit or "",
