@@ -1,6 +1,6 @@
 """The made-up day of three ferries that docs/your_data.md reads: `python docs/your_data/make_ferries.py`.
 
-It is written as a spreadsheet in much of Europe writes it: semicolons, decimal commas, the day first, -999 for no value.
+It is written as a spreadsheet in much of Europe writes it: semicolons, decimal commas, the day first, -999 for none.
 """
 
 import math

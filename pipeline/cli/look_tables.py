@@ -54,7 +54,8 @@ def next_command(look: Look, mapping_file: Path | None = None) -> str | None:
     mapped = look.feed == "mapped"
     name = (look.mapping or {}).get("name", look.head.path.name.partition(".")[0])
     feed = str(mapping_file or f"{name}.yaml") if mapped else look.feed
-    return f"foresail ingest --from {shlex.quote(feed)} --input {shlex.quote(str(look.head.path))} --out out/{name}/positions"
+    place = shlex.quote(str(look.head.path))
+    return f"foresail ingest --from {shlex.quote(feed)} --input {place} --out out/{name}/positions"
 
 
 def show_look(look: Look, mapping_file: Path | None = None, console: Console | None = None) -> None:
