@@ -24,7 +24,7 @@ NOTHING_NEW = 99
     "inputs",
     multiple=True,
     metavar="PATH",
-    help="A file, folder, glob, or kafka://host:port/topic; repeatable.",
+    help="A file (also gzip, zip), folder, glob, or kafka://host:port/topic; repeatable.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="The folder of the result; made if absent.")
 @click.option("--append", is_flag=True, help="Add to what the folder holds; files it was made from are skipped.")

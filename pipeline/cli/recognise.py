@@ -19,7 +19,10 @@ from pipeline.progress import open_progress, write_summary
 
 @click.command()
 @click.option(
-    "--events", multiple=True, required=True, help="CSV, JSON lines or Parquet, or a Spark table; repeatable."
+    "--events",
+    multiple=True,
+    required=True,
+    help="CSV, JSON lines or Parquet, also in gzip or zip, or a Spark table; repeatable.",
 )
 @click.option("--patterns", multiple=True, help="Catalog files or folders, or names of built-in patterns; repeatable.")
 @click.option("--domain", type=click.Choice(["maritime", "fleet"]), help="All built-in patterns of this domain.")

@@ -80,7 +80,15 @@ def first_line(spark: SparkSession, file: SourceFile) -> str:
             stream.close()
     except Py4JJavaError:
         return ""
-    return bytes(text.copyBytes()).decode("utf-8-sig", errors="replace")
+    return _decoded(bytes(text.copyBytes()))
+
+
+def _decoded(line: bytes) -> str:
+    """`line` as `pipeline.sources.lines` reads it: Latin-1 where it is not UTF-8."""
+    try:
+        return line.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return line.decode("latin-1")
 
 
 def fingerprint(spark: SparkSession, file: SourceFile) -> str:

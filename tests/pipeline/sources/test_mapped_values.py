@@ -73,10 +73,14 @@ def test_what_look_shows_is_what_ingest_reads(spark: "SparkSession", tmp_path: P
         "logs.csv": timed([f'"2024-05-01 10:00:{n:02d},5"' for n in range(20)]),
         "small.csv": "vehicle_id,t,lon,lat\n"
         + "".join(f"a,{1714557600 + n},{101234567 + n},{543210000 + n}\n" for n in range(9)),
+        "latin.csv": "Schiff;Zeit;Länge;Breite\n"
+        + "".join(f"Möwe;01.05.2024 10:{n:02d};10,{n};54,{n}\n" for n in range(20)),
+        "quoted.csv": 'mmsi,"speed, over ground",time,lon,lat\n'
+        + "".join(f"219001559,1,2024-05-01T10:{n:02d}:00Z,1.{n},2.{n}\n" for n in range(20)),
         "headless.txt": "".join(f"{n % 3},2008-02-02 15:36:{n:02d},116.5{n},39.9{n}\n" for n in range(20)),
     }
     for name, text in files.items():
-        seen = look_at(written(tmp_path, name, text))
+        seen = look_at(written(tmp_path, name, text.encode("latin-1" if name == "latin.csv" else "utf-8")))
         assert seen.mapping_text is not None
         rows = rows_of(spark, tmp_path / name, seen.mapping_text)[:10]
         for shown, read in zip(seen.rows, rows, strict=True):

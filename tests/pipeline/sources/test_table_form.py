@@ -46,3 +46,16 @@ def test_the_tables_of_a_zip_are_read_and_the_rest_is_left(spark: "SparkSession"
 def test_a_table_without_a_track_is_answered_with_the_way_on(spark: "SparkSession", tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no column 'track'.*foresail look"):
         read_events(spark, [str(written(tmp_path, "a.csv", "vehicle;when\na;2024-05-01\n"))])
+
+
+def test_a_zip_beside_parquet_files_is_not_passed_over_by_workers_that_read_for_themselves(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from pipeline.stages.schemes.parquet_source import ParquetSource, parquet_source
+
+    times = pa.array([0], pa.timestamp("us", "UTC"))
+    pq.write_table(pa.table({"track": ["a"], "time": times, "offset": [1]}), tmp_path / "a.parquet")
+    assert isinstance(parquet_source([str(tmp_path)], []), ParquetSource)
+    zipped(tmp_path, "b.zip", {"b.parquet": (tmp_path / "a.parquet").read_bytes()})
+    assert not isinstance(parquet_source([str(tmp_path)], []), ParquetSource)
