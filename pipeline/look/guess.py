@@ -1,5 +1,6 @@
 """From columns to canonical columns: which is what, in which unit, and what cannot be told from the file alone."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -16,6 +17,8 @@ SCALES = (1e-7, 1e-6, 1e-5, 1e-4, 1 / 600_000)
 """What whole numbers of degrees are often counted in; the last is AIS's ten-thousandth of a minute."""
 MOST_TRACKS_SHARE = 0.9
 FEW_ROWS = 20
+COORDINATE_PAIR = re.compile(r"(POINT\s*)?[\[(]\s*-?\d+(\.\d+)?[,\s]\s*-?\d+(\.\d+)?\s*[\])]", re.ASCII | re.IGNORECASE)
+"""`POINT (9.9 57.5)` or `[9.9, 57.5]`."""
 LESS_SURE = ("trip", "name", "imo", "driver")
 """Columns that name a track only where nothing better does."""
 METRES_FROM = 1000.0
@@ -141,10 +144,12 @@ def _doubt_time(choosing: _Choosing, name: str, form: TimeForm, example: str) ->
     if form.kind == "serial":
         choosing.doubts.append(f"{name}: '{example}' is taken for the days since 1899-12-30 of a spreadsheet.")
     elif form.kind in ("iso", "pattern") and not form.zoned and "utc" not in words_of(name):
-        choosing.doubts.append(f"{name}: names no time zone; UTC is assumed. Write e.g. `zone: Europe/Oslo` if not.")
+        choosing.doubts.append(f"{name}: no time zone is named; UTC is assumed. Write e.g. `zone: Europe/Oslo` if not.")
 
 
 def _choose_place(choosing: _Choosing, named: bool) -> None:
+    if _choose_swapped(choosing):
+        return
     for role, most in (("lon", 180.0), ("lat", 90.0)):
         profile = choosing.best(role, lambda column, most=most: _scale(column, most) is not None)  # type: ignore[misc]
         if profile is not None:
@@ -155,6 +160,19 @@ def _choose_place(choosing: _Choosing, named: bool) -> None:
     found = {guess.role for guess in choosing.chosen}
     if not {"lon", "lat"} & found and not named:
         _place_by_values(choosing)
+    if not {"lon", "lat"} & found:
+        _doubt_pairs(choosing)
+
+
+def _choose_swapped(choosing: _Choosing) -> bool:
+    """Take columns whose names are the wrong way round: only one of the two can be a latitude, and it is called lon."""
+    lat, lon = (choosing.best(role, lambda column: _scale(column, 180.0) == 1.0) for role in ("lat", "lon"))
+    if lat is None or lon is None or _scale(lat, 90.0) == 1.0 or _scale(lon, 90.0) != 1.0:
+        return False
+    choosing.take("lon", lat)
+    choosing.take("lat", lon)
+    choosing.doubts.append(f"{lat.name} and {lon.name}: are taken the other way round, as {lat.name} is beyond 90.")
+    return True
 
 
 def _scale(profile: Profile, most: float) -> float | None:
@@ -182,6 +200,15 @@ def _doubt_place(choosing: _Choosing, role: str) -> None:
     else:
         why = "is no decimal degree: convert it"
     choosing.doubts.append(f"{profile.name}: looks like {role} by its name, but '{example}' {why}.")
+
+
+def _doubt_pairs(choosing: _Choosing) -> None:
+    """Say that a column holds both coordinates in one cell, which no mapping takes apart."""
+    for profile in choosing.left():
+        if is_mostly(COORDINATE_PAIR, profile.filled):
+            choosing.doubts.append(
+                f"{profile.name}: '{profile.examples[0]}' holds both coordinates: write them in two columns."
+            )
 
 
 def _place_by_values(choosing: _Choosing) -> None:
@@ -214,7 +241,8 @@ def _choose_identity(choosing: _Choosing, named: bool) -> None:
         return
     track = choosing.best("track", lambda column: _names_tracks(column) and column.name != "name")
     if track is None and not named:
-        track = next((c for c in choosing.left() if _names_tracks(c) and (c.kind in ("long", "string"))), None)
+        kinds = ("long", "string")
+        track = next((c for c in choosing.left() if _names_tracks(c) and c.kind in kinds and _differs(c)), None)
         if track is not None:
             choosing.doubts.append(f"{track.name}: is taken for the name of the vessel or vehicle.")
     if track is not None:
@@ -243,6 +271,11 @@ def _names_tracks(profile: Profile) -> bool:
     if profile.share < 0.5 or (profile.is_number and profile.kind not in ("long", "string")):
         return False
     return len(profile.filled) < FEW_ROWS or len(set(profile.filled)) <= MOST_TRACKS_SHARE * len(profile.filled)
+
+
+def _differs(profile: Profile) -> bool:
+    """Whether a column that nobody named says more than one thing; a single row says what it says."""
+    return len(profile.filled) == 1 or len(set(profile.filled)) > 1
 
 
 def _choose_motion(choosing: _Choosing, domain: Domain) -> None:

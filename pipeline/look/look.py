@@ -248,7 +248,7 @@ def _text_troubles(text: Text, head: Head) -> tuple[list[str], list[str]]:
 def _table_faults(table: Table, guess: Guess, feed: str | None) -> list[str]:
     faults = []
     if table.comments:
-        faults.append(f"{table.comments} lines stand before the header: `tail -n +{table.comments + 1}` takes them off")
+        faults.append(f"{table.comments} lines stand before the table: `tail -n +{table.comments + 1}` takes them off")
     if not table.rows:
         faults.append("a header and no rows")
     elif guess.lacking and feed is None:

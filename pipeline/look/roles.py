@@ -65,7 +65,7 @@ UNIT_WORDS: dict[str, tuple[str, ...]] = {
 }
 MARITIME_WORDS = frozenset(
     {
-        "mmsi", "imo", "sog", "cog", "rot", "vessel", "ship", "boat", "callsign", "draught", "draft", "navstat", "ais",
+        "mmsi", "imo", "sog", "cog", "rot", "vessel", "ship", "boat", "draught", "draft", "navstat", "ais",
         "schiff", "yacht", "fishing", "ferry", "boot", "bateau", "navire", "barco",
     }
 )  # fmt: skip

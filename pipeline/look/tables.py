@@ -48,7 +48,8 @@ def csv_table(text: str, whole: bool) -> Table | None:
     lines = text.splitlines(keepends=True)
     if not whole and len(lines) > 1:
         lines = lines[:-1]  # the head ends in the middle of it
-    lines = [line for line in lines if line.strip()]
+    numbered = [(number, line) for number, line in enumerate(lines) if line.strip()]
+    lines = [line for _, line in numbered]
     best: tuple[float, str] = (0.0, "")
     for place, delimiter in enumerate(DELIMITERS):
         score = _score(_records(lines[:SCORED_ROWS], delimiter)) - place * 0.01
@@ -56,7 +57,9 @@ def csv_table(text: str, whole: bool) -> Table | None:
     score, delimiter = best
     if score <= 0.5:
         return None
-    return _table(_records(lines[:MOST_ROWS], delimiter), delimiter)
+    records = _records(lines[:MOST_ROWS], delimiter)
+    begin = _begin(records)
+    return _table(records[begin:], delimiter, numbered[begin][0] if begin else 0)
 
 
 def json_table(text: str) -> Table | None:
@@ -96,10 +99,15 @@ def _score(records: Sequence[Sequence[str]]) -> float:
     return even + min(commonest, 50) * 0.004 if max(map(len, records[0])) < 4096 else 0.0
 
 
-def _table(records: list[list[str]], delimiter: str) -> Table:
+def _begin(records: Sequence[Sequence[str]]) -> int:
+    """The first record of the table; a header may lack the last, empty, cell of its rows."""
     width = _usual_width(records)
-    begin = next((place for place, record in enumerate(records) if len(record) >= width - 1 and len(record) > 1), 0)
-    comments, records = begin, records[begin:]
+    fitting = (place for place, record in enumerate(records) if width - 1 <= len(record) <= width and len(record) > 1)
+    return next(fitting, 0)
+
+
+def _table(records: list[list[str]], delimiter: str, comments: int) -> Table:
+    width = _usual_width(records)
     first = [cell.strip().lstrip("\ufeff").lstrip("#").strip() for cell in records[0]]
     header = _is_header(first, records[1:])
     rows = records[1:] if header else records

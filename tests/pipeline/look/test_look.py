@@ -137,6 +137,13 @@ def test_whole_numbers_of_small_parts_of_a_degree_get_a_scale_and_metres_a_doubt
     assert any("map projection" in doubt for doubt in seen.doubts)
 
 
+def test_names_the_wrong_way_round_are_told(tmp_path: Path) -> None:
+    rows = "".join(f"a,2024-05-01T10:{n:02d}:00Z,{116 + n / 100},{39 + n / 100}\n" for n in range(30))
+    seen = look(tmp_path, "boat,time,lat,lon\n" + rows)
+    assert (seen.rows[0]["lon"], seen.rows[0]["lat"]) == (116.0, 39.0)
+    assert any("the other way round" in doubt for doubt in seen.doubts)
+
+
 def test_a_file_without_a_header_gets_one_in_its_mapping(tmp_path: Path) -> None:
     rows = "".join(f"{n % 3 + 1},2008-02-02 15:36:{n:02d},116.5{n},39.9{n}\n" for n in range(40))
     seen = look(tmp_path, rows, "taxis.txt")
@@ -248,7 +255,13 @@ NASTY = {
     "a web page": (b"<!DOCTYPE html><html>404</html>", "web page"),
     "open brackets": (b"[" * 200_000, "no message"),
     "open objects": (b'{"a":' * 100_000, "no message"),
-    "lines before the header": (b"Export\nof today\n" + positions().encode(), "2 lines stand before the header"),
+    "lines before the header": (b"Export\nof today\n" + positions().encode(), "2 lines stand before the table"),
+    "recorder": (
+        b"Track\n\nWGS 84\n0,2,255,My Track,0,0,2,8421376\n0\n"
+        + b"".join(b"39.98%d,116.31%d,0,492,39744.1,2008-10-23,02:53:%02d\n" % (n, n, n) for n in range(40)),
+        "`tail -n +6`",
+    ),
+    "points in a cell": (b"id;t;geometry\n" + b"1;2024-05-01 10:00:00;POINT (10.5 57.5)\n" * 9, "a longitude"),
     "no time": (b"id,lon,lat\n" + b"a,1.5,2.5\n" * 30, "no column seems to be a time"),
 }
 
