@@ -90,6 +90,20 @@ class KafkaSettings(Section):
     )
 
 
+class RejectedSettings(Section):
+    """When rows that were set aside are worth a warning, or a failed job."""
+
+    warn_share: float = Field(
+        0.5,
+        gt=0,
+        le=1,
+        description="A job that rejects this share of its rows warns; sound rows that are no positions do not count.",
+    )
+    fail_share: float | None = Field(
+        1.0, gt=0, le=1, description="A job that rejects this share of its rows ends with exit code 1; none: never."
+    )
+
+
 class ForecastSettings(Section):
     """How models are trained and judged; a catalog entry's `forecast:` says what each pattern's model is to be."""
 
@@ -258,6 +272,7 @@ class Settings(Section):
     jars: JarSettings = Field(default_factory=JarSettings, description="Where the jars are kept.")
     layers: LayerSettings = Field(default_factory=LayerSettings, description="The layers of enrichment.")
     kafka: KafkaSettings = Field(default_factory=KafkaSettings, description="The Kafka broker.")
+    rejected: RejectedSettings = Field(default_factory=RejectedSettings, description="Rows that were set aside.")
     forecasting: ForecastSettings = Field(default_factory=ForecastSettings, description="Models and forecasts.")
     training: TrainingSettings = Field(default_factory=TrainingSettings, description="Scheduled training.")
     stream: StreamSettings = Field(default_factory=StreamSettings, description="The live line.")

@@ -12,6 +12,7 @@ COMMANDS = {
     "demo": "The main job on simulated data, with embedded defaults.",
     "doctor": "Check this machine: Java, Spark, Sedona, Kafka, disk, memory.",
     "simulate": "A simulated fleet with a table of what is true of it.",
+    "look": "What a file looks like: form, columns, units, doubts; writes a mapping for ingest.",
     "ingest": "Read a feed into canonical positions, laid out by track; nothing is lost.",
     "enrich": "Add what layers say of each position: zones, nearest features, distances.",
     "recognise": "Find the patterns of a catalog in any table of events.",

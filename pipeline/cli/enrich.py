@@ -5,7 +5,14 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import settings_from, settings_options, time_unit_option
+from pipeline.cli.faults import FAILED
+from pipeline.cli.options import (
+    settings_from,
+    settings_options,
+    time_unit_option,
+    told_of_rejected,
+    too_many_rejected,
+)
 
 STRATEGIES = ("auto", "worker", "cells", "broadcast", "partitioned")
 
@@ -56,5 +63,10 @@ def command(
         f"{result.events:,} events, {result.positions_unknown:,} without a position, {result.rejected:,} rejected; "
         + ", ".join(f"{name}: {count:,}" for name, count in result.attributes.items())
     )
+    # pairs are fewer or more than the positions they are made from: no share can be told
+    rejected = 0 if pairs_within_m is not None else result.rejected
+    told = told_of_rejected(result.events, rejected, [events], out / "rejected", settings)
     if as_json:
-        write_summary(asdict(result))
+        write_summary(asdict(result) | told)
+    if too_many_rejected(told["rejected_share"], settings):
+        raise SystemExit(FAILED)

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import settings_from, settings_options
+from pipeline.cli.faults import FAILED
+from pipeline.cli.options import settings_from, settings_options, too_many_rejected, warn_of_rejected
 
 NOTHING_NEW = 99
 """The exit code of --exit-code when every file was read before, or none is there: Airflow skips what follows."""
@@ -16,14 +17,14 @@ NOTHING_NEW = 99
     "feed_name",
     metavar="FEED",
     help="The feed: noaa, danish, brest, digitraffic, nmea, traccar, "
-    "gtfs_realtime, canonical, kafka_json, or mapped (with --mapping).",
+    "gtfs_realtime, canonical, kafka_json, mapped (with --mapping), or the mapping file itself.",
 )
 @click.option(
     "--input",
     "inputs",
     multiple=True,
     metavar="PATH",
-    help="A file, folder, glob, or kafka://host:port/topic; repeatable.",
+    help="A file (also gzip, zip), folder, glob, or kafka://host:port/topic; repeatable.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="The folder of the result; made if absent.")
 @click.option("--append", is_flag=True, help="Add to what the folder holds; files it was made from are skipped.")
@@ -68,7 +69,8 @@ def command(
     """Read a feed into canonical positions, laid out by track: DIR/events, with DIR/rejected and DIR/quality.html.
 
     Every row that comes in is a position in DIR/events, a row in DIR/rejected with its reason and text, or a repeat in
-    DIR/duplicates.
+    DIR/duplicates. Where most rows are rejected a warning says why and what the file looks like; where all are, the
+    exit code is 1 (settings rejected.warn_share and rejected.fail_share).
     """
     from pipeline.cli.ingest_tables import show_feeds, show_result
 
@@ -97,7 +99,16 @@ def command(
     policy = parse_policy(policies)
     settings = settings_from(settings_file, master, conf)
     progress = open_progress(quiet)
-    order = IngestOrder(feed, inputs, claim_output(out, "ingest"), policy, datetime.now(UTC), append, static)
+    order = IngestOrder(
+        feed,
+        inputs,
+        claim_output(out, "ingest"),
+        policy,
+        datetime.now(UTC),
+        append,
+        static,
+        settings.rejected.warn_share,
+    )
     spark = start_spark(settings, "foresail ingest", progress)
     try:
         result = ingest(spark, order, progress)
@@ -107,6 +118,9 @@ def command(
         write_summary(asdict(result))
     else:
         show_result(result, out)
+    warn_of_rejected(result.warnings)
+    if too_many_rejected(result.rejected_share, settings):
+        raise SystemExit(FAILED)
     if exit_code and not result.files_read:
         raise SystemExit(NOTHING_NEW)
 

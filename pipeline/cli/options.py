@@ -1,6 +1,6 @@
 """Options that many commands share, and what they turn into."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -48,6 +48,31 @@ def settings_from(settings_file: Path | None, master: str | None = None, conf: t
     further = dict(_pair(entry) for entry in conf)
     spark = settings.spark.model_copy(update={"conf": {**settings.spark.conf, **further}})
     return settings.model_copy(update={"spark": spark})
+
+
+def warn_of_rejected(warnings: Iterable[str]) -> None:
+    """Say on standard error, also to a quiet user, that most rows were set aside."""
+    for warning in warnings:
+        click.secho(f"foresail: WARNING: {warning}", fg="red", bold=True, err=True)
+
+
+def told_of_rejected(good: int, rejected: int, paths: Sequence[str], where: Path, settings: Settings) -> dict[str, Any]:
+    """What the summary of a job on tables says of rejected rows, once the user has been warned where they are many."""
+    rows = good + rejected
+    share = rejected / rows if rows else 0.0
+    warnings: list[str] = []
+    if rejected and share >= settings.rejected.warn_share:
+        from pipeline.quality.rejection import table_warning
+
+        warnings.append(table_warning(rows, rejected, paths, str(where)))
+    warn_of_rejected(warnings)
+    return {"rejected_share": round(share, 4), "rejected_warnings": warnings}
+
+
+def too_many_rejected(share: float, settings: Settings) -> bool:
+    """Whether so large a share of the rows was rejected that the job counts as failed."""
+    limit = settings.rejected.fail_share
+    return limit is not None and share >= limit
 
 
 def _pair(entry: str) -> tuple[str, str]:

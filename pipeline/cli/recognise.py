@@ -5,14 +5,25 @@ from typing import Any
 
 import click
 
-from pipeline.cli.options import output_options, settings_from, settings_options, time_unit_option
+from pipeline.cli.faults import FAILED
+from pipeline.cli.options import (
+    output_options,
+    settings_from,
+    settings_options,
+    time_unit_option,
+    told_of_rejected,
+    too_many_rejected,
+)
 from pipeline.errors import InputError
 from pipeline.progress import open_progress, write_summary
 
 
 @click.command()
 @click.option(
-    "--events", multiple=True, required=True, help="CSV, JSON lines or Parquet, or a Spark table; repeatable."
+    "--events",
+    multiple=True,
+    required=True,
+    help="CSV, JSON lines or Parquet, also in gzip or zip, or a Spark table; repeatable.",
 )
 @click.option("--patterns", multiple=True, help="Catalog files or folders, or names of built-in patterns; repeatable.")
 @click.option("--domain", type=click.Choice(["maritime", "fleet"]), help="All built-in patterns of this domain.")
@@ -101,7 +112,10 @@ def command(
     changed = files_digest(patterns) != digest
     if changed:
         progress.say("the catalog has changed since the job began: the matches are of the catalog as it was then")
-    _show(summary | {"catalog_changed": changed}, as_json)
+    told = told_of_rejected(summary["events"], summary["rejected"], events, out / "rejected.jsonl", settings)
+    _show(summary | told | {"catalog_changed": changed}, as_json)
+    if too_many_rejected(told["rejected_share"], settings):
+        raise SystemExit(FAILED)
 
 
 def _type(entry: str) -> tuple[str, str]:

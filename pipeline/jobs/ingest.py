@@ -24,6 +24,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pipeline.errors import BalanceError, InputError
 from pipeline.progress import SILENT, Progress
 from pipeline.quality.measure import measure_events, measure_rows
+from pipeline.quality.rejection import looks_like, rejected_share, rejection_warning
 from pipeline.quality.report import write_quality
 from pipeline.schemas import DERIVED_COLUMNS
 from pipeline.sinks.ledger import Ledger, read_ledger
@@ -31,11 +32,11 @@ from pipeline.sinks.output_folder import replaced
 from pipeline.sinks.set_aside import aside_rows, read_aside, write_aside
 from pipeline.sources.feed import Feed
 from pipeline.sources.kafka import SCHEME, Topic, parse_topic
-from pipeline.sources.reading import Reading, read_messages, read_topic_messages
+from pipeline.sources.reading import NotOfFeedError, Reading, read_messages, read_topic_messages
 from pipeline.sources.repairs import REPAIRS, has_repair
 from pipeline.sources.static_data import fill_static, read_static, static_messages
 from pipeline.sources.storage import SourceFile, fingerprint, is_sound, list_files
-from pipeline.stages.clean import clean, position_columns
+from pipeline.stages.clean import REASONS, clean, position_columns
 from pipeline.stages.derive import DeriveOptions, as_sent, derive, options_of
 from pipeline.stages.layout import by_track, files_for, read_layout, rows_in, write_layout
 from pipeline.stages.policy import Policy
@@ -59,6 +60,8 @@ class IngestOrder:
     now: datetime
     append: bool = False
     static: Path | None = None
+    warn_share: float = 0.5
+    """The share of rejected rows from which on the result has a warning."""
 
     @property
     def options(self) -> DeriveOptions:
@@ -85,6 +88,9 @@ class IngestResult:
     files_skipped: tuple[str, ...] = ()
     files_strange: tuple[str, ...] = ()
     files_truncated: tuple[str, ...] = ()
+    rejected_share: float = 0.0
+    """Of the rows that could have been positions."""
+    warnings: tuple[str, ...] = ()
     seconds: float = 0.0
 
 
@@ -126,6 +132,7 @@ def ingest(spark: SparkSession, order: IngestOrder, progress: Progress = SILENT)
             files_read=(*(file.name for file in fresh), *(topic.name for topic in topics)),
             files_skipped=tuple(file.name for file in files if file not in fresh),
         )
+        result = _with_warning(result, order, fresh)
         with progress.step("measuring the quality"):
             after = measure_events(spark, order.out / "events")
             write_quality(order.out, asdict(result), measure_rows(staged.rows), after)
@@ -140,6 +147,10 @@ def _stage(
     try:
         readings = [read_topic_messages(spark, order.feed, topic) for topic in topics]
         return _judge(spark, order, readings + _read_files(spark, order, files), folder / "messages")
+    except NotOfFeedError as error:
+        seen = looks_like(error.place, order.feed.name) if error.place else ""
+        msg = f"{error} {seen or 'Choose another --from, or write a --mapping.'}"
+        raise InputError(msg) from None
     except (PySparkException, Py4JJavaError) as error:
         truncated = tuple(file.name for file in files if not is_sound(spark, file))
         if not truncated:
@@ -213,6 +224,16 @@ def _write(spark: SparkSession, order: IngestOrder, staged: Staged, folder: Path
         )
         check_balance(result)
     return result
+
+
+def _with_warning(result: IngestResult, order: IngestOrder, files: list[SourceFile]) -> IngestResult:
+    share = rejected_share(result.rows_in, result.reasons)
+    told = replace(result, rejected_share=round(share, 4))
+    if not result.rejected or share < order.warn_share:
+        return told
+    place = next((file.local for file in files if file.local), None)
+    seen = looks_like(place, order.feed.name) if place else ""
+    return replace(told, warnings=(rejection_warning(result.rows_in, result.reasons, REASONS, seen),))
 
 
 def check_balance(result: IngestResult) -> None:

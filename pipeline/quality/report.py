@@ -21,7 +21,7 @@ table { border-collapse: collapse; width: 100%; } td, th { padding: .2rem .6rem;
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; } tr:nth-child(even) { background: #f4f7fa; }
 .balance { font-size: 1.1rem; } svg { width: 100%; height: auto; font: 12px system-ui, sans-serif; fill: #1c2733; }
 .bar { fill: #2f6f9f; } .cell { fill: #0b5394; } .frame { fill: #eef3f7; } .grid { stroke: #b7c4d0; stroke-width: .5; }
-p.note { color: #56677a; }
+p.note { color: #56677a; } p.warning { border-left: .3rem solid #b3261e; padding-left: .7rem; font-weight: 600; }
 """
 
 
@@ -64,8 +64,10 @@ def render(quality: Mapping[str, Any]) -> str:
 
 def _balance(quality: Mapping[str, Any]) -> str:
     files = "".join(f"<li>{escape(str(name))}</li>" for name in quality["files_read"])
+    warnings = "".join(f'<p class="warning">{escape(text)}</p>' for text in quality.get("warnings", ()))
     return (
-        f'<p class="balance"><b>{quality["rows_in"]:,}</b> rows in = <b>{quality["rows_out"]:,}</b> positions + '
+        warnings
+        + f'<p class="balance"><b>{quality["rows_in"]:,}</b> rows in = <b>{quality["rows_out"]:,}</b> positions + '
         f"<b>{quality['rejected']:,}</b> rejected + <b>{quality['duplicates']:,}</b> duplicates</p>"
         f"<p>{quality['out_of_order']:,} rows came out of order and were sorted. "
         f"{quality['rows_stored']:,} positions of {quality['tracks']:,} tracks are stored.</p><ul>{files}</ul>"

@@ -1,5 +1,8 @@
 """CSV: each line parsed in the JVM by the header of its file; a line that does not fit keeps its text and its fault."""
 
+import csv
+from contextlib import suppress
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -12,7 +15,11 @@ DELIMITERS = (",", ";", "\t", "|")
 
 def fields_of(header: str, delimiter: str) -> list[str]:
     """The names in a header line, plain: no quotes, no `#`, lower case."""
-    return [name.strip().strip('"').lstrip("#").strip().lower() for name in header.split(delimiter)]
+    names = header.split(delimiter)
+    if '"' in header:  # a name in quotes may hold the delimiter
+        with suppress(csv.Error):
+            names = next(csv.reader([header], delimiter=delimiter), names)
+    return [name.strip().strip('"').lstrip("#").strip().lower() for name in names]
 
 
 def fits(feed: Feed, header: str, delimiter: str) -> bool:

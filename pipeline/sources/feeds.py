@@ -24,6 +24,7 @@ FEEDS: dict[str, Feed] = {
 }
 MAPPED = "mapped"
 """The one name that is no adapter of its own: a mapping file makes it one."""
+MAPPING_ENDINGS = (".yaml", ".yml")
 ALIASES = {
     "marine_cadastre": "noaa",
     "marinecadastre": "noaa",
@@ -38,7 +39,9 @@ ALIASES = {
 
 
 def choose_feed(name: str | None, mapping: Path | None) -> Feed:
-    """The adapter that --from and --mapping name together."""
+    """The adapter that --from and --mapping name together; --from may itself name the mapping file."""
+    if name and not mapping and Path(name).suffix.lower() in MAPPING_ENDINGS:
+        return read_mapping(Path(name))
     if mapping:
         if name and name not in (MAPPED, "csv", "json", "parquet"):
             msg = f"--from {name}: takes no --mapping. Leave one of them out, or use --from {MAPPED}."

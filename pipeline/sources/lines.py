@@ -11,6 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from pipeline.sources import storage
 from pipeline.sources.storage import SourceFile, escaped
+from pipeline.sources.zip_files import FOLDER_PREFIX, UNPACKED_PREFIX
 
 LINE_COLUMNS = ("raw", "source", "line", "recoded")
 
@@ -95,4 +96,5 @@ def _as_lines(text: DataFrame, name: Column | None = None, further: tuple[str, .
 def plain_name(uri: Column) -> Column:
     """A local path without its scheme; any other address as it is."""
     local = F.url_decode(F.replace(F.regexp_replace(uri, "^file:(//)?", ""), F.lit("+"), F.lit("%2B")))
-    return F.when(uri.startswith("file:"), local).otherwise(uri)
+    inside = F.when(local.contains(FOLDER_PREFIX), F.regexp_replace(local, UNPACKED_PREFIX, "")).otherwise(local)
+    return F.when(uri.startswith("file:"), inside).otherwise(uri)

@@ -2,10 +2,10 @@
 
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
@@ -31,19 +31,59 @@ FILE = "$file"
 """In place of a column: the name of the file, without folder and endings, for recorders that write a file a trip."""
 ANGLES = ("course_deg", "heading_deg")
 MAPPABLE = [name for name in POSITION_COLUMNS if name not in ("source", "offset")]
+NUMBERS = [
+    name
+    for name, kind in POSITION_COLUMNS.items()
+    if isinstance(kind, T.DoubleType | T.IntegerType | T.LongType) and name in MAPPABLE
+]
+NOT_KEPT = ("source", "offset", "line", "raw", "fault", "station", "repairs", "reason", "age")
+"""Names that a message uses for what it knows of itself."""
 
 
-class ColumnMapping(BaseModel):
-    """Where one canonical column comes from."""
+def _told_apart(value: Any) -> Any:
+    """`NULL` and `off` without quotes are no texts in YAML."""
+    if value is None or isinstance(value, bool):
+        msg = "write it in quotes: YAML reads it as no text"
+        raise ValueError(msg)
+    return value
+
+
+Sentinel = Annotated[str | int | float, BeforeValidator(_told_apart)]
+Decimal = Literal[".", ","]
+KeptType = Literal["string", "double", "long", "boolean", "timestamp"]
+
+
+class Spelling(BaseModel):
+    """How a column writes its values: the part that canonical and kept columns have in common."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    column: str = Field(description="The name of the column in the file.")
+    decimal: Decimal | None = Field(None, description="The decimal sign of numbers; the file's own if unset.")
+    scale: float | None = Field(None, description="What numbers are multiplied with, before the unit counts.")
+    offset: float | None = Field(None, description="What is added to them then.")
+    missing: tuple[Sentinel, ...] = Field((), description="Texts and numbers that mean: no value.")
+
+
+class KeptColumn(Spelling):
+    """A further column that passes through, under its own or another name."""
+
+    column: str | None = Field(None, description="The name of the column in the file; the kept one's if unset.")
+    type: KeptType | None = Field(None, description="What it becomes; text (of Parquet: its own type) if unset.")
+
+
+class ColumnMapping(Spelling):
+    """Where one canonical column comes from."""
+
+    column: str | tuple[str, ...] = Field(description="Its name in the file; for a time also [date, time of day].")
     unit: str | None = Field(None, description="What it counts in: kn, m/s, km/h, mph; deg, rad; m, ft; s, ms, us, ns.")
     format: str | None = Field(None, description="A datetime pattern, e.g. dd/MM/yyyy HH:mm:ss; ISO 8601 if unset.")
     zone: str = Field("UTC", description="The zone of times that name none, e.g. Europe/London.")
-    decimal: Literal[".", ","] = Field(".", description="The decimal sign of numbers.")
     codes: dict[str, str | int | float | bool] | None = Field(None, description="Texts of the file to values.")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the file that it is made from."""
+        return (self.column,) if isinstance(self.column, str) else self.column
 
 
 class Mapping(BaseModel):
@@ -55,11 +95,15 @@ class Mapping(BaseModel):
     domain: Literal["maritime", "fleet"] = "maritime"
     format: Literal["csv", "json", "parquet"] = "csv"
     delimiter: str = ","
+    decimal: Decimal = Field(".", description="The decimal sign of numbers.")
+    missing: tuple[Sentinel, ...] = Field((), description="Texts and numbers that mean: no value, in any column.")
     header: str | None = Field(None, description="The header line, for files that have none.")
     trailing_delimiter: bool = Field(False, description="Whether lines end with a delimiter that the header lacks.")
     columns: dict[str, ColumnMapping]
     constants: dict[str, str | int | float | bool] = Field(default_factory=dict)
-    keep: list[str] | Literal["all"] = Field(default_factory=list, description="Further columns that pass through.")
+    keep: dict[str, KeptColumn] | Literal["all"] = Field(
+        default_factory=dict, description="Further columns that pass through: a list, names with types, or all."
+    )
 
     @field_validator("columns", mode="before")
     @classmethod
@@ -67,7 +111,17 @@ class Mapping(BaseModel):
         """`lon: Longitude` is short for `lon: {column: Longitude}`."""
         if not isinstance(value, dict):
             return value
-        return {name: {"column": entry} if isinstance(entry, str) else entry for name, entry in value.items()}
+        return {name: {"column": entry} if isinstance(entry, str | list) else entry for name, entry in value.items()}
+
+    @field_validator("keep", mode="before")
+    @classmethod
+    def _short_keep(cls, value: Any) -> Any:
+        """`keep: [a]` is short for `keep: {a: {}}`, and `a: double` for `a: {type: double}`."""
+        if isinstance(value, list):
+            return {str(name): {} for name in value}
+        if not isinstance(value, dict):
+            return value
+        return {name: {"type": entry} if isinstance(entry, str) else entry for name, entry in value.items()}
 
     @model_validator(mode="after")
     def _known(self) -> "Mapping":
@@ -82,13 +136,27 @@ class Mapping(BaseModel):
             if entry.unit is not None and entry.unit not in units:
                 msg = f"{name}: unknown unit '{entry.unit}'. Units: {', '.join(units) or 'none'}"
                 raise ValueError(msg)
-        if self.format == "parquet" and any(entry.column == FILE for entry in self.columns.values()):
+            _check_spelling(name, entry)
+        for name in set(NOT_KEPT) & set(() if self.keep == "all" else self.keep):
+            msg = f"keep: '{name}' is a name of the message itself. Keep it as `feed_{name}: {{column: {name}}}`"
+            raise ValueError(msg)
+        if self.format == "parquet" and any(FILE in entry.names for entry in self.columns.values()):
             msg = f"{FILE} works with csv and json. Add a column to the table"
             raise ValueError(msg)
         if "time" not in self.columns or not {"track", "mmsi"} & set(self.columns):
             msg = "columns must name a time, and a track or an mmsi"
             raise ValueError(msg)
         return self
+
+
+def _check_spelling(name: str, entry: ColumnMapping) -> None:
+    if len(entry.names) > 1 and name != "time":
+        msg = f"{name}: comes from one column; only a time may be in two"
+        raise ValueError(msg)
+    scaled = entry.scale is not None or entry.offset is not None
+    if scaled and not (name in NUMBERS or (name == "time" and entry.unit)):
+        msg = f"{name}: scale and offset work with numbers" + (", with an epoch's `unit`" if name == "time" else "")
+        raise ValueError(msg)
 
 
 def read_mapping(file: Path) -> Feed:
@@ -116,15 +184,15 @@ def read_mapping(file: Path) -> Feed:
 def feed_of(mapping: Mapping) -> Feed:
     """`mapping` as an adapter like any other."""
     carrier: Carrier = mapping.format
-    columns = [entry.column for entry in mapping.columns.values() if entry.column != FILE]
-    names = dict.fromkeys(columns + _kept(mapping))
+    columns = [name for entry in mapping.columns.values() for name in entry.names if name != FILE]
+    names = dict.fromkeys([*columns, *(kept.column or name for name, kept in _kept(mapping).items())])
     return Feed(
         name=mapping.name,
         says="a table with a mapping of its columns",
         domain=mapping.domain,
         carrier=carrier,
         columns=lambda cells: _columns(mapping, cells),
-        required=tuple((entry.column,) for entry in mapping.columns.values() if entry.column != FILE),
+        required=tuple((name,) for name in columns),
         header=mapping.header or "",
         headless=mapping.header is not None,
         delimiter=mapping.delimiter,
@@ -134,8 +202,8 @@ def feed_of(mapping: Mapping) -> Feed:
     )
 
 
-def _kept(mapping: Mapping) -> list[str]:
-    return [] if mapping.keep == "all" else list(mapping.keep)
+def _kept(mapping: Mapping) -> dict[str, KeptColumn]:
+    return {} if mapping.keep == "all" else mapping.keep
 
 
 def _json_schema(names: dict[str, None]) -> str:
@@ -154,42 +222,88 @@ def _json_schema(names: dict[str, None]) -> str:
 def _columns(mapping: Mapping, cells: Cells) -> dict[str, Column]:
     columns: dict[str, Column] = {}
     for name, entry in mapping.columns.items():
-        columns[name] = _value(name, entry, _file_name() if entry.column == FILE else cells(entry.column))
+        text = _known(_joined(entry, cells), (*mapping.missing, *entry.missing))
+        columns[name] = _value(name, entry, text, entry.decimal or mapping.decimal)
         if name == "time" and entry.unit:
-            columns["repair_time_unit"] = epoch_unit(number(cells(entry.column))) != entry.unit
+            columns["repair_time_unit"] = epoch_unit(_scaled(number(text), entry)) != entry.unit
     columns |= {name: F.lit(value) for name, value in mapping.constants.items()}
-    columns |= {name: text_of(cells(name)) for name in _kept(mapping)}
+    columns |= {name: _kept_value(mapping, name, kept, cells) for name, kept in _kept(mapping).items()}
     if "track" not in columns:
         columns["track"] = columns["mmsi"].cast("string")
     return columns
+
+
+def _joined(entry: ColumnMapping, cells: Cells) -> Column:
+    """The text of the entry's column; of two, both with a blank between."""
+    parts = [_file_name() if name == FILE else cells(name) for name in entry.names]
+    texts = [text for part in parts for text in (F.lit(" "), F.trim(part.cast("string")))]
+    return parts[0] if len(parts) == 1 else F.concat(*texts[1:])
+
+
+def _known(text: Column, missing: tuple[Sentinel, ...]) -> Column:
+    """`text`, or null where it is one of the values that mean: no value; -999 is also -999.0."""
+    if not missing:
+        return text
+    bare = F.lower(F.trim(text.cast("string")))
+    none = bare.isin(*{str(value).strip().lower() for value in missing})
+    figures = [float(value) for value in missing if isinstance(value, int | float)]
+    if figures:
+        none = none | F.coalesce(number(F.replace(bare, F.lit(","), F.lit("."))).isin(*figures), F.lit(False))
+    return F.when(~none, text)
+
+
+def _scaled(value: Column, entry: Spelling) -> Column:
+    scaled = value if entry.scale is None else value * entry.scale
+    return scaled if entry.offset is None else scaled + entry.offset
+
+
+def _kept_value(mapping: Mapping, name: str, kept: KeptColumn, cells: Cells) -> Column:
+    text = _known(cells(kept.column or name), (*mapping.missing, *kept.missing))
+    if kept.type is None and (kept.scale is not None or kept.offset is not None):
+        kept = kept.model_copy(update={"type": "double"})
+    plain = F.replace(text, F.lit(","), F.lit(".")) if (kept.decimal or mapping.decimal) == "," else text
+    match kept.type:
+        case "double":
+            return _scaled(number(plain), kept)
+        case "long":
+            scaled = kept.scale is not None or kept.offset is not None
+            return F.round(_scaled(number(plain), kept)).try_cast("long") if scaled else whole(plain)
+        case "boolean":
+            return truth(text.cast("string"))
+        case "timestamp":
+            return time_from_anything(text)
+        case "string":
+            return text_of(text.cast("string"))
+        case None:
+            return text if mapping.format == "parquet" else text_of(text)
 
 
 def _file_name() -> Column:
     return F.regexp_extract(F.col("source"), r"([^/]+?)(\.[^/]*)?$", 1)
 
 
-def _value(name: str, entry: ColumnMapping, text: Column) -> Column:
+def _value(name: str, entry: ColumnMapping, text: Column, decimal: Decimal) -> Column:
     if entry.codes:
         pairs = [F.lit(part) for key, value in entry.codes.items() for part in (key.lower(), str(value))]
         text = F.create_map(*pairs)[F.lower(F.trim(text.cast("string")))]
-    if entry.decimal == ",":
-        text = F.replace(text, F.lit(","), F.lit("."))
     if name == "time":
         return _time(entry, text)
     kind = POSITION_COLUMNS[name]
+    if decimal == "," and name in NUMBERS:
+        text = F.replace(text, F.lit(","), F.lit("."))
     if name in ANGLES:
-        return angle_deg(number(text), entry.unit or "deg")
+        return angle_deg(_scaled(number(text), entry), entry.unit or "deg")
     if isinstance(kind, T.DoubleType):
-        return number(text) * UNIT_FACTORS.get(name, {}).get(entry.unit or "", 1.0)
-    if isinstance(kind, (T.IntegerType, T.LongType)):
-        return whole(text)
+        return _scaled(number(text), entry) * UNIT_FACTORS.get(name, {}).get(entry.unit or "", 1.0)
+    if isinstance(kind, T.IntegerType | T.LongType):
+        return _scaled(number(text), entry).try_cast("long") if entry.scale or entry.offset else whole(text)
     return truth(text) if isinstance(kind, T.BooleanType) else text_of(text)
 
 
 def _time(entry: ColumnMapping, text: Column) -> Column:
     if entry.format:
         return time_from_format(text, entry.format, entry.zone)
-    return time_from_epoch(number(text)) if entry.unit else time_from_anything(text, entry.zone)
+    return time_from_epoch(_scaled(number(text), entry)) if entry.unit else time_from_anything(text, entry.zone)
 
 
 def _units_of(name: str) -> list[str]:

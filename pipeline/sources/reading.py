@@ -11,12 +11,23 @@ from pipeline.errors import InputError
 from pipeline.sources import gtfs_realtime, nmea
 from pipeline.sources.csv_lines import delimiter_of, fits, parse_csv
 from pipeline.sources.feed import Feed, as_messages
-from pipeline.sources.feeds import FEEDS
 from pipeline.sources.json_lines import explode_documents, is_document, looks_like_json, parse_json
 from pipeline.sources.kafka import Topic, read_topic
 from pipeline.sources.lines import read_documents, read_lines, read_lines_in_order
 from pipeline.sources.storage import SourceFile, first_line
 from pipeline.sources.tables import PARQUET_MAGIC, lacking, parse_table, read_table
+
+
+class NotOfFeedError(InputError):
+    """No file is of the feed; `place` is where the first of them lies, if on a disk."""
+
+    def __init__(self, feed: Feed, file: SourceFile, first: str) -> None:
+        wanted = ", ".join(names[0] for names in feed.required)
+        begins = "".join(sign if sign.isprintable() else "?" for sign in first[:80].strip())
+        super().__init__(
+            f"{file.name}: not a file of the feed '{feed.name}', which has {wanted}: it begins with '{begins}'."
+        )
+        self.place = file.local
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +75,7 @@ def read_messages(
     task = _Task(spark, feed, {file: first_line(spark, file) for file in files}, tolerant, starts_us, counting)
     parts, strangers = _READERS[feed.carrier](task)
     if strangers and not parts:
-        raise InputError(_refusal(feed, strangers[0], task.firsts[strangers[0]]))
+        raise NotOfFeedError(feed, strangers[0], task.firsts[strangers[0]])
     if strangers:
         lines = counting(read_lines(spark, strangers, tolerant)).withColumn("fault", F.lit("wrong_format"))
         parts.append(as_messages(lines, {}))
@@ -169,15 +180,3 @@ _READERS: dict[str, Callable[[_Task], _Parts]] = {
     "gtfs": _gtfs_parts,
     "parquet": _parquet_parts,
 }
-
-
-def _refusal(feed: Feed, file: SourceFile, first: str) -> str:
-    wanted = ", ".join(names[0] for names in feed.required)
-    fitting = [
-        other.name for other in FEEDS.values() if other.carrier == "csv" and delimiter_of(other, first) is not None
-    ]
-    hint = f"It looks like --from {fitting[0]}." if fitting else "Choose another --from, or write a --mapping."
-    return (
-        f"{file.name}: not a file of the feed '{feed.name}', which has {wanted}: it begins with "
-        f"'{first[:80].strip()}'. {hint}"
-    )

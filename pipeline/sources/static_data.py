@@ -8,6 +8,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pipeline.errors import InputError
 from pipeline.sources.codes import VESSEL_TYPES, looked_up
 from pipeline.sources.fields import number, text_of, whole
+from pipeline.sources.table_form import tables_inside
 
 TRACK_NAMES = ("mmsi", "sourcemmsi", "track", "vehicle_id", "device_id")
 VALUE_NAMES = {
@@ -25,7 +26,8 @@ def read_static(spark: SparkSession, file: Path) -> DataFrame:
     if not file.is_file():
         msg = f"{file}: no such file of static data. Name a CSV file with a header, or leave --static out."
         raise InputError(msg)
-    table = spark.read.csv(str(file), header=True, mode="PERMISSIVE")
+    inside = tables_inside(str(file), (".csv",), spark.conf.get("spark.local.dir", None))
+    table = spark.read.csv(inside, header=True, mode="PERMISSIVE")
     found = {name.strip().lower(): name for name in table.columns}
     key = next((found[name] for name in TRACK_NAMES if name in found), None)
     if key is None or not any(name in found for name in VALUE_NAMES["ship_type"] + VALUE_NAMES["name"]):

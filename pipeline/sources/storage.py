@@ -5,6 +5,7 @@ Going through Hadoop means that a bucket or HDFS works as a local disk does, and
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -12,6 +13,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from pipeline.errors import InputError
+from pipeline.sources.zip_files import archive_name, is_zip, with_unpacked
 
 LONGEST_HEADER_BYTES = 1 << 16
 NEVER_SPLIT_BELOW_BYTES = 4 << 20
@@ -29,21 +31,41 @@ class SourceFile:
     compressed: bool
 
     @property
+    def local(self) -> Path | None:
+        """Where it lies on a disk of this machine; None where it does not."""
+        return Path(self.path.removeprefix("file:")) if self.path.startswith("file:") else None
+
+    @property
     def may_be_split(self) -> bool:
         """Whether Spark may read it in several parts."""
         return not self.compressed and self.size_bytes > NEVER_SPLIT_BELOW_BYTES
 
 
 def list_files(spark: SparkSession, inputs: Iterable[str]) -> list[SourceFile]:
-    """Every file that `inputs` (files, folders, globs) name, hidden ones left out; one that names none is a fault."""
+    """Every file that `inputs` (files, folders, globs) name, hidden ones left out; one that names none is a fault.
+
+    In the place of a zip stand the files inside.
+    """
     files: dict[str, SourceFile] = {}
     for given in inputs:
-        found = _expand(spark, given)
+        found = [file for listed in _expand(spark, given) for file in _members(spark, listed)]
         if not found:
             msg = f"{given}: no such file or folder, or nothing in it. Name files, folders or globs that exist."
             raise InputError(msg)
         files |= {file.path: file for file in found}
     return sorted(files.values(), key=lambda file: file.name)
+
+
+def _members(spark: SparkSession, file: SourceFile) -> list[SourceFile]:
+    if file.local is None:
+        if file.name.lower().endswith(".zip"):
+            msg = f"{file.name}: a zip is read from local disks only. Copy it here, or unpack it there."
+            raise InputError(msg)
+        return [file]
+    if not is_zip(file.local):
+        return [file]
+    inside = with_unpacked([str(file.local)], spark.conf.get("spark.local.dir", None))
+    return [member for path in inside for member in _expand(spark, path)]
 
 
 def first_line(spark: SparkSession, file: SourceFile) -> str:
@@ -58,7 +80,15 @@ def first_line(spark: SparkSession, file: SourceFile) -> str:
             stream.close()
     except Py4JJavaError:
         return ""
-    return bytes(text.copyBytes()).decode("utf-8-sig", errors="replace")
+    return _decoded(bytes(text.copyBytes()))
+
+
+def _decoded(line: bytes) -> str:
+    """`line` as `pipeline.sources.lines` reads it: Latin-1 where it is not UTF-8."""
+    try:
+        return line.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return line.decode("latin-1")
 
 
 def fingerprint(spark: SparkSession, file: SourceFile) -> str:
@@ -134,7 +164,9 @@ def _source_file(spark: SparkSession, status: Any) -> SourceFile:
 
 def plain_name(uri: str) -> str:
     """A local path without its scheme; any other address as it is."""
-    return unquote(uri.removeprefix("file://").removeprefix("file:")) if uri.startswith("file:") else uri
+    if not uri.startswith("file:"):
+        return uri
+    return archive_name(unquote(uri.removeprefix("file://").removeprefix("file:")))
 
 
 def _open(spark: SparkSession, file: SourceFile) -> Any:

@@ -16,6 +16,7 @@ from pyspark.sql import types as T  # noqa: N812
 from pipeline.errors import InputError
 from pipeline.sources.kafka import SCHEME as KAFKA
 from pipeline.sources.kafka import parse_topic, read_topic
+from pipeline.sources.table_form import comma_numbers, delimiter_among, tables_inside, with_points
 from pipeline.sources.table_times import time_of
 
 TRACK, TIME, OFFSET = "track", "time", "offset"
@@ -81,6 +82,7 @@ def _read(spark: SparkSession, paths: Sequence[str], types: Mapping[str, T.DataT
     if missing:
         msg = f"{missing[0]}: no such file or folder. {_near_files(missing[0])}"
         raise InputError(msg)
+    paths = _without_zips(spark, paths)
     form = _format_of(paths)
     try:
         if form == "parquet":
@@ -115,16 +117,35 @@ def _read_topic(spark: SparkSession, paths: Sequence[str], types: Mapping[str, T
 def _read_text(spark: SparkSession, paths: list[str], form: str, types: Mapping[str, T.DataType]) -> DataFrame:
     """CSV or JSON lines, twice: once to infer the types, once with them, so that a misfit is kept and not nulled."""
     options = {"header": "true", "mode": "PERMISSIVE", "columnNameOfCorruptRecord": UNREADABLE}
-    inferred = spark.read.options(**options, inferSchema="true").format(form).load(paths).schema
+    if form == "csv":
+        options["sep"] = delimiter_among(spark, paths, (TRACK, TIME))
+    read = spark.read.options(**options, inferSchema="true").format(form).load(paths)
+    inferred = read.schema
     unknown = sorted(set(types) - set(inferred.names))
     if unknown:
         msg = f"--types {unknown[0]}: there is no such column. {_did_you_mean(unknown[0], inferred.names)}"
         raise InputError(msg)
     # An inferred number would lose the zeros in front of a track's name.
     chosen = {TRACK: T.StringType(), **types}
+    commas = _comma_columns(read, types) if options.get("sep", ",") != "," else []
+    chosen |= dict.fromkeys(commas, T.StringType())
     fields = [T.StructField(f.name, chosen.get(f.name, f.dataType)) for f in inferred.fields if f.name != UNREADABLE]
     schema = T.StructType([*fields, T.StructField(UNREADABLE, T.StringType())])
-    return spark.read.options(**options, enforceSchema="true").schema(schema).format(form).load(paths)
+    table = spark.read.options(**options, enforceSchema="true").schema(schema).format(form).load(paths)
+    return with_points(table, commas)
+
+
+def _comma_columns(table: DataFrame, types: Mapping[str, T.DataType]) -> list[str]:
+    """The columns with decimal commas; one that the user says is anything but a number is none."""
+    open_to = [name for name in table.columns if name not in (TRACK, TIME, UNREADABLE)]
+    numbers = (T.DoubleType(), None)
+    return comma_numbers(table, [name for name in open_to if types.get(name) in numbers])
+
+
+def _without_zips(spark: SparkSession, paths: Sequence[str]) -> list[str]:
+    """`paths` with the tables inside in the place of each zip."""
+    scratch = spark.conf.get("spark.local.dir", None)
+    return [file for path in paths for file in tables_inside(path, SUFFIXES, scratch)]
 
 
 def _with_types(table: DataFrame, types: Mapping[str, T.DataType]) -> DataFrame:
@@ -137,7 +158,10 @@ def _with_types(table: DataFrame, types: Mapping[str, T.DataType]) -> DataFrame:
 def _require(table: DataFrame, column: str) -> None:
     if column not in table.columns:
         known = [c for c in table.columns if c != UNREADABLE]
-        msg = f"events: there is no column '{column}'. {_did_you_mean(column, known)}Columns: {', '.join(known)}."
+        msg = (
+            f"events: there is no column '{column}'. {_did_you_mean(column, known)}Columns: {', '.join(known)}. "
+            "`foresail look FILE` shows what a file holds and how `foresail ingest` makes events of it."
+        )
         raise InputError(msg)
 
 

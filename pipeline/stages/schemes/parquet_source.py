@@ -55,6 +55,8 @@ def parquet_source(paths: Sequence[str], columns: Iterable[str], vouched: str | 
     """
     if any("://" in path for path in paths):
         return Unfit("the events are not in files of this machine")
+    if any(next(Path(path).rglob("*.zip"), None) for path in paths if Path(path).is_dir()):
+        return Unfit("there are zips among the files")
     files = [file for path in paths for file in parquet_files(Path(path))]
     if not files:
         return Unfit("the events are not in Parquet files")
