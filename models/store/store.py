@@ -15,7 +15,7 @@ from models.errors import LostModelError, ManifestError, UnknownModelError
 from models.files import model_from_bytes, model_to_bytes
 from models.groups import GroupModels, groups_from_bytes, groups_to_bytes
 from models.model import Model
-from models.store.aliases import CHALLENGER, CHAMPION, EARLIER, Moment, kept, promoted, resolved, rolled_back
+from models.store.aliases import CHALLENGER, CHAMPION, Moment, is_alias, kept, promoted, resolved, rolled_back
 from models.store.counts import CountStore
 from models.store.judgement import DEFAULT_METRIC, Judgement, judged
 from models.store.manifest import Manifest, Record, Scored, manifest_from_bytes, manifest_to_bytes
@@ -72,6 +72,10 @@ class ModelStore(CountStore):
             return model_from_bytes(self.storage.read(_file(pattern, wanted)), f"{self.storage.place}/{wanted}")
         except FileNotFoundError:
             raise self._lost(pattern, version, wanted) from None
+
+    def has(self, pattern: str, version: str) -> bool:
+        """Whether there is a file of that version; an alias is taken for granted."""
+        return is_alias(version) or self.storage.exists(_file(pattern, version))
 
     def load_groups(self, pattern: str, version: str = CHAMPION) -> GroupModels | None:
         """The models of groups of tracks that belong to a model, if there are any."""
@@ -225,7 +229,7 @@ class ModelStore(CountStore):
         return version
 
     def _lost(self, pattern: str, asked: str, version: str) -> Exception:
-        alias = asked in (CHAMPION, CHALLENGER) or EARLIER.fullmatch(asked)
+        alias = is_alias(asked)
         if not alias and version not in self.record(pattern).models:
             known = ", ".join(self.versions(pattern)) or "none"
             return UnknownModelError(f"{self.storage.place}: no model {version} of {pattern}. There are: {known}.")

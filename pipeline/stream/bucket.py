@@ -68,8 +68,8 @@ class Bucket:
         try:
             self._use(configuration)
             if self.line is not before:
-                self.state = self.line.adopted(self.state, before)
-                self.past.state = self.line.adopted(self.past.state, before)
+                states = [self.line.adopted(state, before) for state in (self.state, self.past.state)]
+                self.state, self.past.state = states
         except Exception:
             self._use(held)
             raise
