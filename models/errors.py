@@ -29,6 +29,10 @@ class UnknownModelError(ModelError):
     """A model that the store does not have."""
 
 
+class BadNameError(ModelError):
+    """What should be the name of a pattern or a version, and would lead out of the store."""
+
+
 class StoreWriteError(ModelError):
     """A store that cannot be written: a full disk, missing rights."""
 

@@ -1,6 +1,7 @@
 """Models as files: arrays and a JSON header in one npz, without pickle, with a checksum that is compared on load."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,13 +9,13 @@ from numpy.typing import NDArray
 from models.archive import Archive, from_bytes, read_archive, to_bytes, write_archive
 from models.automaton import SymbolAutomaton
 from models.chain import Chain
-from models.errors import ModelFileError
+from models.counts.counting import MOST_ORDER
+from models.errors import ModelError, ModelFileError
 from models.headers import header_as_json, header_from_json
 from models.identity import alphabet_fingerprint
 from models.model import Header, Model, finished
 from patterns.compiler import CompiledPattern
 from patterns.conditions.parser import parse_condition
-from patterns.errors import PatternError
 
 KIND = "model"
 _CHAIN = ("step", "state", "node", "context", "accepting", "distribution", "nodes")
@@ -72,8 +73,11 @@ def model_of(archive: Archive, where: str, pattern: CompiledPattern | None = Non
             arrays["waiting"],
             arrays.get("seconds"),
         )
-    except (KeyError, TypeError, ValueError, IndexError, PatternError) as error:
-        msg = f"{where}: the model cannot be understood ({error}). Train it anew with `foresail train`."
+    except ModelError:
+        raise
+    except Exception as error:  # a header made by somebody else can hold anything
+        said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        msg = f"{where}: the model cannot be understood ({said}). Train it anew with `foresail train`."
         raise ModelFileError(msg) from None
     if pattern is not None:
         model.check(pattern)
@@ -84,8 +88,20 @@ def _check(header: Header, archive: Archive, where: str) -> None:
     """What a kernel would not survive: tables that point outside, or symbols that are not those of the alphabet."""
     arrays = archive.arrays
     step, symbols = arrays["chain_step"], header.identity.symbols
+    states, waiting = len(arrays["delta"]), arrays["waiting"]
     sound = (
-        header.identity.alphabet == alphabet_fingerprint(list(header.condition_texts), arrays["codes"])
+        _is(arrays["codes"], np.uint64, (symbols,))
+        and _is(arrays["delta"], np.int32, (states, symbols))
+        and _is(arrays["accepting"], np.bool_, (states,))
+        and _is(arrays["chain_accepting"], np.bool_, (len(step),))
+        and _is(arrays["chain_distribution"], np.float64, (len(arrays["chain_distribution"]), symbols))
+        and _is(arrays["chain_nodes"], np.int32, (len(arrays["chain_nodes"]), symbols))
+        and _is(waiting, np.float32, (len(step), waiting.shape[-1]))
+        and ("seconds" not in arrays or _is(arrays["seconds"], np.float32, waiting.shape))
+        and _inside(arrays["delta"], states)
+        and _inside(arrays["chain_nodes"], len(arrays["chain_nodes"]))
+        and 0 <= header.max_order <= MOST_ORDER
+        and header.identity.alphabet == alphabet_fingerprint(list(header.condition_texts), arrays["codes"])
         and step.shape == (len(arrays["waiting"]), symbols)
         and all(len(arrays[f"chain_{name}"]) == len(step) for name in ("state", "node", "context", "accepting"))
         and _inside(step, len(step))
@@ -96,6 +112,10 @@ def _check(header: Header, archive: Archive, where: str) -> None:
     if not sound:
         msg = f"{where}: the tables of the model do not fit together. Train it anew with `foresail train`."
         raise ModelFileError(msg)
+
+
+def _is(array: NDArray[Any], kind: Any, shape: tuple[int, ...]) -> bool:
+    return bool(array.dtype == kind and array.shape == shape)
 
 
 def _inside(values: NDArray[np.int32], end: int) -> bool:

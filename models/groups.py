@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from models.archive import Archive, from_bytes, to_bytes
 from models.counts import NO_GROUP, GroupedCounts
+from models.errors import ModelFileError
 from models.files import model_archive, model_of
 from models.model import Model, ModelSettings, build
 from patterns.compiler import CompiledPattern
@@ -65,10 +66,15 @@ def groups_to_bytes(groups: GroupModels) -> bytes:
 def groups_from_bytes(content: bytes, where: str) -> GroupModels:
     """The models that `groups_to_bytes` wrote, checked."""
     archive = from_bytes(content, KIND, where)
-    parts: list[dict[str, NDArray[Any]]] = [{} for _ in archive.values["names"]]
-    for name, array in archive.arrays.items():
-        number, _, own = name.partition("_")
-        parts[int(number)][own] = array
-    named = zip(archive.values["names"], archive.values["models"], parts, strict=True)
+    try:
+        parts: list[dict[str, NDArray[Any]]] = [{} for _ in archive.values["names"]]
+        for name, array in archive.arrays.items():
+            number, _, own = name.partition("_")
+            parts[int(number)][own] = array
+        named = list(zip(archive.values["names"], archive.values["models"], parts, strict=True))
+        per = str(archive.values["per"])
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        msg = f"{where}: the models by group cannot be told apart ({error}). Train them anew with `foresail train`."
+        raise ModelFileError(msg) from None
     models = {name: model_of(Archive(KIND, held, part), f"{where}, {name}") for name, held, part in named}
-    return GroupModels(archive.values["per"], models)
+    return GroupModels(per, models)

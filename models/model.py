@@ -7,11 +7,12 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from models.archive import MOST_BYTES
 from models.automaton import SymbolAutomaton, distances, symbol_automaton
 from models.chain import Chain, merged
 from models.counts.table import Counts
 from models.decisions import Rule, decided
-from models.errors import ModelSettingError
+from models.errors import ModelSettingError, ModelSizeError
 from models.identity import Identity, identity_of
 from models.kernels.decisions import Decisions
 from models.kinds import KINDS, Kind
@@ -23,6 +24,8 @@ from patterns.conditions.syntax import Condition
 from patterns.conditions.text import text_of
 from patterns.spec import PatternSpec
 
+MOST_AHEAD = 10_000
+"""Events that a forecast may look ahead."""
 Emission: TypeAlias = Literal["all", "positive", "changes"]
 """Which forecasts are told: every one, the positive ones, or only where positive begins or ends."""
 
@@ -41,6 +44,9 @@ class ModelSettings:
     forecast_in_accepting: bool = False
 
     def __post_init__(self) -> None:
+        if self.horizon > MOST_AHEAD:
+            msg = f"horizon is {self.horizon} events; {MOST_AHEAD} are the limit. Choose fewer."
+            raise ModelSettingError(msg)
         if self.horizon < 1:
             msg = f"horizon is {self.horizon} events. A forecast looks at least one event ahead: choose 1 or more."
             raise ModelSettingError(msg)
@@ -265,6 +271,13 @@ def _distributions(
     chain: Chain, header: Header, horizon: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
     """Waiting times, and seconds where the time between events varies, as they are stored."""
+    size = 2 * chain.states * horizon * np.dtype(np.float32).itemsize
+    if size > MOST_BYTES:
+        msg = (
+            f"{header.model_version}: {chain.states:,} chain states times a horizon of {horizon:,} events need "
+            f"{size:,} bytes; {MOST_BYTES:,} are the limit. Choose a shorter horizon."
+        )
+        raise ModelSizeError(msg)
     if header.training.matches <= 0:
         return np.zeros((chain.states, horizon), dtype=np.float32), None
     waiting = waiting_times(chain, horizon)

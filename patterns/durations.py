@@ -15,6 +15,8 @@ UNITS_US = {
     "h": 3_600_000_000,
     "d": 86_400_000_000,
 }
+LONGEST_US = 10_000_000 * UNITS_US["d"]
+MOST_EVENTS = 999_999_999
 _SAID_AS = {
     "microseconds": "us",
     "milliseconds": "ms",
@@ -59,7 +61,11 @@ def parse_duration(text: str) -> int:
     amount, unit = _amount_and_unit(text)
     if unit not in UNITS_US:
         raise DurationError(_unknown_unit(text, amount, unit, units=tuple(UNITS_US)))
-    microseconds = round(float(amount) * UNITS_US[unit])
+    whole = float(amount) * UNITS_US[unit]
+    if whole > LONGEST_US:
+        msg = f"'{text[:40]}' is longer than {say_duration(LONGEST_US)}, which is the limit. Write a shorter duration."
+        raise DurationError(msg)
+    microseconds = round(whole)
     if microseconds <= 0:
         msg = f"'{text}' is no time at all. Write a duration above zero, such as 30min."
         raise DurationError(msg)
@@ -73,6 +79,9 @@ def parse_window(text: str) -> Window:
         if unit not in UNITS_US:
             raise DurationError(_unknown_unit(text, amount, unit, units=(*UNITS_US, "events")))
         return Window("time", parse_duration(text))
+    if len(amount.lstrip("0")) > len(str(MOST_EVENTS)):
+        msg = f"'{text[:40]}' is more than {MOST_EVENTS:,} events, which is the limit. Write a smaller window."
+        raise DurationError(msg)
     if "." in amount or int(amount) <= 0:
         msg = f"'{text}' is not a number of events. Write a whole number above zero, such as 100 events."
         raise DurationError(msg)

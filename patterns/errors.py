@@ -4,6 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+_SHOWN_AROUND = 80
+"""Characters before and after a fault that are shown of its line."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -39,8 +42,10 @@ class PatternSyntaxError(PatternError):
     def __init__(self, problem: str, *, place: Place, source: str, line: int, column: int) -> None:
         self.place = place
         lines = source.splitlines() or [""]
-        shown = lines[min(line, len(lines)) - 1].replace("\t", " ")
-        super().__init__(f"{place}: {problem}\n    {shown}\n    {' ' * (column - 1)}^")
+        whole = lines[min(line, len(lines)) - 1].replace("\t", " ")
+        first = max(0, column - 1 - _SHOWN_AROUND) if len(whole) > 2 * _SHOWN_AROUND else 0
+        shown = whole[first : first + 2 * _SHOWN_AROUND]
+        super().__init__(f"{place}: {problem}\n    {shown}\n    {' ' * (column - 1 - first)}^")
 
 
 class UnknownAttributeError(PatternError):

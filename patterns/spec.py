@@ -7,6 +7,8 @@ from enum import Enum
 from patterns.errors import PatternRuleError, Place
 
 DEFAULT_LIMIT = 1000
+MOST_LISTED = 10_000
+"""Sets of events per detection that may be asked for: all are held in memory, and there may be 2^n of them."""
 
 
 class AfterMatch(Enum):
@@ -75,6 +77,9 @@ class PatternSpec:
             raise PatternRuleError(msg)
         if self.min_dwell_us and self.report is not Report.EPISODES:
             msg = f"{self.pattern.place}: min_dwell measures episodes. Add report: episodes."
+            raise PatternRuleError(msg)
+        if self.limit > MOST_LISTED:
+            msg = f"{self.pattern.place}: limit of {self.name} is {self.limit}; {MOST_LISTED} are the most. Lower it."
             raise PatternRuleError(msg)
         if self.limit < 1:
             msg = f"{self.pattern.place}: limit of {self.name} is {self.limit}. At least one set must be listed."

@@ -10,9 +10,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from patterns.bounded_yaml import YamlError, read_yaml, read_yaml_file
 from pipeline.errors import SettingsError
 
 ENVIRONMENT_PREFIX = "FORESAIL_"
@@ -318,17 +318,12 @@ def known_keys(section: type[BaseModel] = Settings, prefix: str = "") -> dict[st
 
 def _read_file(file: Path) -> dict[str, Any]:
     try:
-        text = file.read_text(encoding="utf-8")
+        values = read_yaml_file(file)
     except OSError as error:
         msg = f"{file}: cannot be read ({error.strerror}). Name a settings file that exists."
         raise SettingsError(msg) from None
-    try:
-        values = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        msg = f"{file}{place}: not YAML ({getattr(error, 'problem', error)}). Mend the line."
-        raise SettingsError(msg) from None
+    except YamlError as error:
+        raise SettingsError(str(error)) from None
     if values is None:
         return {}
     if not isinstance(values, dict):
@@ -339,9 +334,9 @@ def _read_file(file: Path) -> dict[str, Any]:
 
 def _read_variable(name: str, text: str) -> Any:
     try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError:
-        msg = f"{name}: '{text}' is not a YAML value. Put it in quotes."
+        return read_yaml(text, name)
+    except YamlError:
+        msg = f"{name}: '{text[:100]}' is not a YAML value. Put it in quotes."
         raise SettingsError(msg) from None
 
 

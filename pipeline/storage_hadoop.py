@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from models.errors import StoreWriteError
+from models.archive import MOST_BYTES
+from models.errors import ModelFileError, StoreWriteError
 from models.store.storage import LOCK, WAIT_S, wait_for
 from pipeline.java_process import one_line
 
@@ -40,6 +41,9 @@ class HadoopStorage:
         if not self.exists(path):
             msg = f"{self.place}/{path}"
             raise FileNotFoundError(msg)
+        if self._files.getFileStatus(self._at(path)).getLen() > MOST_BYTES:
+            msg = f"{self.place}/{path}: larger than {MOST_BYTES:,} bytes, which is the limit. This is no file of ours."
+            raise ModelFileError(msg)
         stream = self._files.open(self._at(path))
         try:
             return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream))

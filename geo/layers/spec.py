@@ -4,10 +4,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from geo.errors import LayersFileError
+from geo.layers.declaration import read_declaration
 
 COAST = "coast"
 """The kind of layers that have a land side unless they say otherwise."""
@@ -91,7 +91,7 @@ class _LayersFile(BaseModel):
 
 def read_layer_specs(file: Path) -> tuple[LayerSpec, ...]:
     """The layers that `file` declares, with their paths resolved against its folder."""
-    values = _read_yaml(file)
+    values = read_declaration(file)
     try:
         specs = _LayersFile.model_validate(values).layers
     except ValidationError as error:
@@ -108,19 +108,6 @@ def read_layer_specs(file: Path) -> tuple[LayerSpec, ...]:
 def _resolved(spec: LayerSpec, folder: Path) -> LayerSpec:
     land = {} if spec.land_file is None else {"land_file": (folder / spec.land_file).resolve()}
     return spec.model_copy(update={"file": (folder / spec.file).resolve(), **land})
-
-
-def _read_yaml(file: Path) -> Any:
-    try:
-        return yaml.safe_load(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        msg = f"{file}: cannot be read ({error.strerror}). Name a layers file that exists."
-        raise LayersFileError(msg) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        msg = f"{file}{place}: not YAML ({getattr(error, 'problem', 'not text')}). Mend the line."
-        raise LayersFileError(msg) from None
 
 
 def _check_distinct(values: list[str], what: str, file: Path) -> None:

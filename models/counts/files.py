@@ -7,6 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from models.archive import Archive, from_bytes, read_archive, to_bytes, write_archive
+from models.counts.counting import MOST_ORDER
 from models.counts.grouped import GroupedCounts
 from models.counts.table import Counts, Intervals, Level
 from models.errors import ModelFileError
@@ -55,7 +56,7 @@ def grouped_from_bytes(content: bytes, where: str = "counts") -> GroupedCounts:
     try:
         by_group: dict[str, Any] = {name: archive.arrays[name] for name in _PER_GROUP}
         return GroupedCounts(groups=tuple(archive.values["groups"]), **_shared(archive), **by_group)
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _lacking(where, error) from None
 
 
@@ -76,7 +77,7 @@ def _arrays(levels: tuple[Level, ...], intervals: Intervals) -> dict[str, NDArra
 def _shared(archive: Archive) -> dict[str, Any]:
     """What counts of either kind hold."""
     values, arrays = archive.values, archive.arrays
-    lengths = range(1, values["max_order"] + 2)
+    lengths = range(1, min(values["max_order"], MOST_ORDER) + 2)
     return {
         "identity": identity_from_json(values["identity"]),
         "max_order": values["max_order"],
@@ -88,7 +89,7 @@ def _shared(archive: Archive) -> dict[str, Any]:
 def _counts(archive: Archive, where: str) -> Counts:
     try:
         return Counts(**_shared(archive), **{name: archive.values[name] for name in _PLAIN[1:]})
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _lacking(where, error) from None
 
 

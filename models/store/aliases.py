@@ -12,6 +12,11 @@ CHALLENGER = "challenger"
 EARLIER = re.compile(r"earlier-([1-9]\d*)")
 
 
+def is_alias(name: str) -> bool:
+    """Whether the name is no version but stands for one."""
+    return name in (CHAMPION, CHALLENGER) or EARLIER.fullmatch(name) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Moment:
     """When something is decided, and of which pattern in which store: what messages name."""

@@ -10,6 +10,7 @@ from models.counts import (
 )
 from models.identity import Identity
 from models.store.intervals import Interval, Merged, interval_counts, intervals_of, keep_interval, merge_intervals
+from models.store.names import inside
 from models.store.storage import Storage
 
 
@@ -72,8 +73,8 @@ class CountStore:
 
 
 def _counts(pattern: str) -> str:
-    return f"{pattern}/counts.npz"
+    return inside(pattern, "counts.npz")
 
 
 def _counts_per(pattern: str, per: str) -> str:
-    return f"{pattern}/counts_per_{per}.npz"
+    return inside(pattern, f"counts_per_{per}.npz")

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from models.counts import Counts, counts_from_bytes, counts_to_bytes, decay, half_life_factor, merge
 from models.errors import IntervalError
 from models.identity import Identity
+from models.store.names import inside
 from models.store.storage import Storage
 
 FOLDER = "counts"
@@ -57,7 +58,7 @@ def keep_interval(storage: Storage, counts: Counts, interval: Interval) -> None:
 
 def intervals_of(storage: Storage, pattern: str) -> tuple[Interval, ...]:
     """The intervals that were counted, oldest first."""
-    found = (interval_named(name.removesuffix(".npz")) for name in storage.names(f"{pattern}/{FOLDER}"))
+    found = (interval_named(name.removesuffix(".npz")) for name in storage.names(inside(pattern, FOLDER)))
     return tuple(sorted(interval for interval in found if interval is not None))
 
 
@@ -103,7 +104,7 @@ def _weighed(kept: Sequence[tuple[Interval, Counts]], half_life_days: float | No
 
 
 def _path(pattern: str, interval: Interval) -> str:
-    return f"{pattern}/{FOLDER}/{interval}.npz"
+    return inside(pattern, FOLDER, f"{interval}.npz")
 
 
 def _text(micros: int) -> str:

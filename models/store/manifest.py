@@ -111,7 +111,7 @@ def manifest_from_bytes(content: bytes, where: str, way_out: str) -> Manifest:
     """The manifest that `manifest_to_bytes` wrote; a fault is told with its line and the way out."""
     try:
         held = json.loads(content)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         place = f"{where}:{error.lineno}:{error.colno}" if isinstance(error, json.JSONDecodeError) else where
         msg = f"{place}: the manifest is not JSON ({getattr(error, 'msg', error)}). Mend the line, or {way_out}."
         raise ManifestError(msg) from None

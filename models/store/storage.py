@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from models.archive import bounded_bytes
 from models.errors import StoreBusyError, StoreWriteError
 
 LOCK = ".lock"
@@ -27,7 +28,7 @@ class Storage(Protocol):
         """What errors call it."""
 
     def read(self, path: str) -> bytes:
-        """The content; FileNotFoundError when there is none."""
+        """The content; FileNotFoundError when there is none, ModelFileError when it is larger than any of ours."""
 
     def write(self, path: str, content: bytes) -> None:
         """Replace the file in one move."""
@@ -59,7 +60,7 @@ class LocalStorage:
 
     def read(self, path: str) -> bytes:
         """The content of a file."""
-        return (self.folder / path).read_bytes()
+        return bounded_bytes(self.folder / path)
 
     def write(self, path: str, content: bytes) -> None:
         """Write beside the file and move it there, so that a reader sees the old one or the new one."""

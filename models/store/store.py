@@ -15,10 +15,11 @@ from models.errors import LostModelError, ManifestError, UnknownModelError
 from models.files import model_from_bytes, model_to_bytes
 from models.groups import GroupModels, groups_from_bytes, groups_to_bytes
 from models.model import Model
-from models.store.aliases import CHALLENGER, CHAMPION, EARLIER, Moment, kept, promoted, resolved, rolled_back
+from models.store.aliases import CHALLENGER, CHAMPION, Moment, is_alias, kept, promoted, resolved, rolled_back
 from models.store.counts import CountStore
 from models.store.judgement import DEFAULT_METRIC, Judgement, judged
 from models.store.manifest import Manifest, Record, Scored, manifest_from_bytes, manifest_to_bytes
+from models.store.names import checked_name, inside, is_name
 from models.store.storage import LocalStorage, Storage
 from models.versions import serial_of
 
@@ -72,6 +73,10 @@ class ModelStore(CountStore):
         except FileNotFoundError:
             raise self._lost(pattern, version, wanted) from None
 
+    def has(self, pattern: str, version: str) -> bool:
+        """Whether there is a file of that version; an alias is taken for granted."""
+        return is_alias(version) or self.storage.exists(_file(pattern, version))
+
     def load_groups(self, pattern: str, version: str = CHAMPION) -> GroupModels | None:
         """The models of groups of tracks that belong to a model, if there are any."""
         wanted = self.resolve(pattern, version)
@@ -87,6 +92,7 @@ class ModelStore(CountStore):
 
     def resolve(self, pattern: str, name: str) -> str:
         """The version behind an alias."""
+        checked_name(name)
         record = self.record(pattern)
         if not record.models and not self.versions(pattern):
             msg = f"{self.storage.place}: no model of {pattern}. Train one with `foresail train`."
@@ -95,13 +101,13 @@ class ModelStore(CountStore):
 
     def versions(self, pattern: str) -> list[str]:
         """The versions of the pattern's models, oldest first."""
-        names = [name for name in self.storage.names(f"{pattern}/models") if serial_of(name) is not None]
+        names = [name for name in self.storage.names(inside(pattern, "models")) if serial_of(name) is not None]
         whole = [name for name in names if self.storage.exists(_file(pattern, name))]
         return sorted(whole, key=lambda version: serial_of(version) or 0)
 
     def patterns(self) -> list[str]:
         """The patterns of which there is a model, or counts."""
-        return [name for name in self.storage.names("") if self.versions(name) or self.counted(name)]
+        return [name for name in self._folders() if self.versions(name) or self.counted(name)]
 
     def record(self, pattern: str) -> Record:
         """What the manifest says of a pattern."""
@@ -162,7 +168,7 @@ class ModelStore(CountStore):
                 # named no more, then removed: a reader never finds a name without its files
                 self._save(self.manifest().with_record(pattern, replace(record, models=left, earlier=earlier)))
             for version in gone:
-                self.storage.remove(f"{pattern}/models/{version}")
+                self.storage.remove(inside(pattern, "models", version))
         return gone
 
     def repair(self) -> str:
@@ -223,7 +229,7 @@ class ModelStore(CountStore):
         return version
 
     def _lost(self, pattern: str, asked: str, version: str) -> Exception:
-        alias = asked in (CHAMPION, CHALLENGER) or EARLIER.fullmatch(asked)
+        alias = is_alias(asked)
         if not alias and version not in self.record(pattern).models:
             known = ", ".join(self.versions(pattern)) or "none"
             return UnknownModelError(f"{self.storage.place}: no model {version} of {pattern}. There are: {known}.")
@@ -239,12 +245,15 @@ class ModelStore(CountStore):
 
     def _from_files(self) -> Manifest:
         records = {}
-        for pattern in self.storage.names(""):
+        for pattern in self._folders():
             versions = self.versions(pattern)
             if versions:
                 earlier = tuple(reversed(versions[:-1]))
                 records[pattern] = Record(versions[-1], None, earlier, {version: {} for version in versions})
         return Manifest(records)
+
+    def _folders(self) -> list[str]:
+        return [name for name in self.storage.names("") if is_name(name)]
 
     def _save(self, manifest: Manifest) -> None:
         content = manifest_to_bytes(manifest)
@@ -285,12 +294,12 @@ def _contents(groups: GroupModels | None) -> dict[str, str] | None:
 
 
 def _file(pattern: str, version: str) -> str:
-    return f"{pattern}/models/{version}/model.npz"
+    return inside(pattern, "models", version, "model.npz")
 
 
 def _search(pattern: str, version: str) -> str:
-    return f"{pattern}/models/{version}/search.json"
+    return inside(pattern, "models", version, "search.json")
 
 
 def _groups(pattern: str, version: str) -> str:
-    return f"{pattern}/models/{version}/groups.npz"
+    return inside(pattern, "models", version, "groups.npz")

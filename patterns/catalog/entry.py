@@ -21,7 +21,7 @@ from pydantic_core import PydanticCustomError
 from patterns.catalog.nodes import PlacedText
 from patterns.durations import DURATION_PATTERN, WINDOW_PATTERN, parse_duration, parse_window
 from patterns.errors import PatternError, Place, nearest
-from patterns.spec import DEFAULT_LIMIT, AfterMatch, Output, PatternSpec, Report, Text
+from patterns.spec import DEFAULT_LIMIT, MOST_LISTED, AfterMatch, Output, PatternSpec, Report, Text
 
 _PATTERN_WORDS = ("any", "next", "each", "not", "absent", "hidden", "as", "_")
 _CONDITION_WORDS = ("and", "or", "in", "is", "known", "unknown", "true", "false", "null")
@@ -132,7 +132,7 @@ class Forecast(_Part):
     """How the pattern is forecast unless the command says otherwise."""
 
     order: int = Field(3, ge=0, le=12, description="The longest context the model keeps, in events.")
-    horizon: int = Field(60, ge=1, description="How many events ahead a forecast may look.")
+    horizon: int = Field(60, ge=1, le=10_000, description="How many events ahead a forecast may look.")
     kind: Literal["within", "interval", "most_likely"] = Field("within", description="What a forecast says.")
     within: int | None = Field(None, ge=1, description="For the kind `within`: how many events ahead a match counts.")
     threshold: float | Literal["auto"] = Field(
@@ -227,7 +227,10 @@ class PatternEntry(_Part):
         None, description="With `report: episodes`: an episode is reported once it has lasted this long."
     )
     limit: int = Field(
-        DEFAULT_LIMIT, ge=1, description="With `output: enumerate`: the most sets of events per detection."
+        DEFAULT_LIMIT,
+        ge=1,
+        le=MOST_LISTED,
+        description="With `output: enumerate`: the most sets of events per detection.",
     )
     exclusive: Groups = Field((), description="Groups of conditions of which at most one holds.")
     features: Annotated[dict[str, Feature], BeforeValidator(_learn_alone)] = Field(

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from patterns.bounded_yaml import YamlError, bounded_text
 from patterns.catalog.entry import PatternEntry, did_you_mean
 from patterns.catalog.faults import say_fault
 from patterns.catalog.nodes import CatalogError, Document, read_document
@@ -103,10 +104,9 @@ def _built_in() -> tuple[PatternEntry, ...]:
 
 def _read_file(file: Path | Traversable, source: str) -> list[tuple[PatternEntry, Place]]:
     try:
-        text = file.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        msg = f"{source}: not UTF-8 text (byte {error.start}). Save the file as UTF-8."
-        raise CatalogError(msg) from None
+        text = bounded_text(file, source)
+    except YamlError as error:
+        raise CatalogError(str(error)) from None
     except OSError as error:
         msg = f"{source}: cannot be read ({error.strerror}). Check its permissions."
         raise CatalogError(msg) from None

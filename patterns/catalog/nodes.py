@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
+from patterns.bounded_yaml import BoundedLoader, YamlError, yaml_faults
 from patterns.errors import PatternError, Place
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -48,8 +49,8 @@ class Document:
         return self.keys.get(path) or self.place(path)
 
 
-class Loader(yaml.SafeLoader):
-    """PyYAML's safe loader with the scalars of YAML 1.2."""
+class Loader(BoundedLoader):
+    """The bounded loader with the scalars of YAML 1.2."""
 
 
 Loader.yaml_implicit_resolvers = {
@@ -68,47 +69,28 @@ Loader.add_implicit_resolver(
 def read_document(text: str, source: str) -> Document:
     """The document that `text` holds; `source` names the file in errors."""
     try:
-        loader = Loader(text)
-        root = loader.get_single_node()
-        if root is None:
-            msg = f"{source}:1:1: the file is empty. Write a pattern into it: name, says, where, pattern."
-            raise CatalogError(msg)
-        document = Document({}, source)
-        _walk(root, (), document, text)
-        return replace(document, value=loader.construct_document(root))
-    except yaml.MarkedYAMLError as error:
-        raise CatalogError(_yaml_fault(error, source)) from None
-    except yaml.YAMLError as error:
-        msg = f"{source}:1:1: not a YAML file ({str(error).splitlines()[0]}). Save it as UTF-8 text."
-        raise CatalogError(msg) from None
+        with yaml_faults(source):
+            loader = Loader(text, source)
+            root = loader.get_single_node()
+            if root is None:
+                msg = f"{source}:1:1: the file is empty. Write a pattern into it: name, says, where, pattern."
+                raise CatalogError(msg)
+            document = Document({}, source)
+            _walk(root, (), document, text)
+            return replace(document, value=loader.construct_document(root))
+    except YamlError as error:
+        raise CatalogError(str(error)) from None
 
 
-def _yaml_fault(error: yaml.MarkedYAMLError, source: str) -> str:
-    mark = error.problem_mark or error.context_mark
-    place = Place(source, mark.line + 1, mark.column + 1) if mark else Place(source, 1, 1)
-    problem = (error.problem or error.context or "bad YAML").replace("\n", " ")
-    hint = "Check the indentation and the colons"
-    if "mapping values are not allowed" in problem:
-        hint = "Put a text that holds ': ' between quotes"
-    elif "another document" in problem:
-        hint = "Write several patterns as a list under 'patterns:', not as several documents"
-    elif "cannot start any token" in problem:
-        hint = "Indent with spaces, and put a text that begins with a special sign between quotes"
-    return f"{place}: bad YAML, {problem}. {hint}."
-
-
-def _walk(node: yaml.Node, path: Path, document: Document, text: str, above: tuple[yaml.Node, ...] = ()) -> None:
-    """Note the places of the node and of all below it; `above` are the nodes that hold it."""
+def _walk(node: yaml.Node, path: Path, document: Document, text: str) -> None:
+    """Note the places of the node and of all below it."""
     document.values[path] = _place(node, document)
-    if node in above:
-        msg = f"{document.values[path]}: the value holds itself. Write it out instead of naming it with '*'."
-        raise CatalogError(msg)
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            _walk(value, _noted_key(key, path, document), document, text, (*above, node))
+            _walk(value, _noted_key(key, path, document), document, text)
     elif isinstance(node, yaml.SequenceNode):
         for number, value in enumerate(node.value):
-            _walk(value, (*path, number), document, text, (*above, node))
+            _walk(value, (*path, number), document, text)
     elif isinstance(node, yaml.ScalarNode) and node.tag.endswith(":str"):
         document.texts[path] = _as_written(node, document.source, text)
 
@@ -120,10 +102,6 @@ def _noted_key(key: yaml.Node, path: Path, document: Document) -> Path:
         msg = f"{place}: {shown} is not a name. Begin names with a letter."
         raise CatalogError(msg)
     step = (*path, str(key.value))
-    if step in document.keys:
-        first = document.keys[step].line
-        msg = f"{place}: '{key.value}' is written twice, first on line {first}. Keep one of the two."
-        raise CatalogError(msg)
     document.keys[step] = place
     return step
 

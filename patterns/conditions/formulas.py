@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
-from patterns.conditions.cells import Cell, holds
+from patterns.conditions.cells import Against, Cell, Exactly, holds
 from patterns.conditions.reduction import Asks, Denies, Formula, Joins
+from patterns.conditions.syntax import Operator
 
 FALSE, TRUE = 0, 1
 
@@ -13,6 +14,10 @@ class Formulas:
 
     def __init__(self, cells: Mapping[str, tuple[Cell, ...]]) -> None:
         self._cells = cells
+        self._exact = {
+            term: {cell.value: 1 << i for i, cell in enumerate(held) if isinstance(cell, Exactly)}
+            for term, held in cells.items()
+        }
         self._nodes: list[tuple[object, ...]] = [("false",), ("true",)]
         self._numbers: dict[tuple[object, ...], int] = {}
         self._atoms: list[frozenset[tuple[str, int]]] = [frozenset(), frozenset()]
@@ -28,6 +33,10 @@ class Formulas:
                 return self.enter(part, denied=not denied)
             case Joins(every, parts):
                 return self._join(every != denied, [self.enter(part, denied=denied) for part in parts])
+            case Asks(term, Against(Operator.EQUAL, constant)):
+                # only its own cell: a list of a thousand names would otherwise ask a million times
+                mask = self._exact[term].get(constant, 0)
+                return self._atom(term, self._full(term) ^ mask if denied else mask)
             case Asks(term, test):
                 mask = sum(1 << i for i, cell in enumerate(self._cells[term]) if holds(test, cell) != denied)
                 return self._atom(term, mask)
@@ -64,10 +73,12 @@ class Formulas:
         return self._join(every, [self.restrict(part, term, cell) for part in parts])
 
     def _atom(self, term: str, mask: int) -> int:
-        full = (1 << len(self._cells[term])) - 1
-        if mask in (0, full):
+        if mask in (0, self._full(term)):
             return TRUE if mask else FALSE
         return self._number(("atom", term, mask), frozenset({(term, mask)}))
+
+    def _full(self, term: str) -> int:
+        return (1 << len(self._cells[term])) - 1
 
     def _join(self, every: bool, parts: Iterable[int]) -> int:
         absorbing, neutral = (FALSE, TRUE) if every else (TRUE, FALSE)

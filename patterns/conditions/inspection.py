@@ -20,6 +20,8 @@ from patterns.conditions.syntax import (
     Register,
     Value,
 )
+from patterns.errors import Place
+from patterns.limits import MOST_DEPTH, MOST_TERMS, TooLargeError
 
 
 def attributes_of(condition: Condition | Value) -> tuple[Attribute, ...]:
@@ -30,6 +32,25 @@ def attributes_of(condition: Condition | Value) -> tuple[Attribute, ...]:
 def owners_of(condition: Condition | Value) -> frozenset[str]:
     """The registers and features whose attributes the condition reads."""
     return frozenset(attribute.owner for attribute in _read_by(condition) if attribute.owner is not None)
+
+
+def check_terms(condition: Condition, place: Place) -> None:
+    """Refuse a condition of too many terms: a name stands for its whole condition, so that short texts can be huge."""
+    waiting: list[tuple[Condition, int]] = [(condition, 1)]
+    terms = 0
+    while waiting:
+        node, depth = waiting.pop()
+        match node:
+            case And(parts) | Or(parts):
+                waiting += [(part, depth + 1) for part in parts]
+            case Not(part):
+                waiting.append((part, depth + 1))
+            case _:
+                terms += 1
+        if terms > MOST_TERMS or depth > MOST_DEPTH:
+            what = f"more than {MOST_TERMS} terms" if terms > MOST_TERMS else f"more than {MOST_DEPTH} levels"
+            msg = f"{place}: with all that it names, the condition has {what}, which is the limit. Split it."
+            raise TooLargeError(msg)
 
 
 def _read_by(node: Condition | Value | Register) -> Iterator[Attribute]:

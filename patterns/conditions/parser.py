@@ -15,6 +15,7 @@ from lark.tree import Meta
 from lark.visitors import v_args
 
 from patterns.conditions.constants import constant_of
+from patterns.conditions.inspection import check_terms
 from patterns.conditions.signatures import SIGNATURES, AttributeType, type_given
 from patterns.conditions.syntax import (
     And,
@@ -35,6 +36,7 @@ from patterns.conditions.syntax import (
     Value,
 )
 from patterns.errors import ConditionTypeError, PatternSyntaxError, Place, nearest
+from patterns.limits import check_depth, check_length
 
 Parameters: TypeAlias = Mapping[str, bool | int | float | str]
 Named: TypeAlias = Mapping[str, Condition]
@@ -57,13 +59,18 @@ def parse_condition(
 ) -> Condition:
     """The condition that `text` says; a name of `parameters` is its constant, one of `named` its condition."""
     reading = _Reading(text, where or Place(), parameters or {}, named or {})
+    check_length(text, reading.where, "the condition")
     try:
-        piece = _Builder(reading).transform(_grammar().parse(text))
+        tree = _grammar().parse(text)
+        check_depth(tree, reading.where, "the condition")
+        piece = _Builder(reading).transform(tree)
     except UnexpectedInput as error:
         raise _syntax_error(error, reading) from None
     except VisitError as error:
         raise error.orig_exc from None
-    return reading.condition(piece)
+    condition = reading.condition(piece)
+    check_terms(condition, reading.where)
+    return condition
 
 
 @cache

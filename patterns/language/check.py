@@ -10,21 +10,26 @@ from patterns.conditions.inspection import owners_of
 from patterns.conditions.typing import AttributeType, check_types
 from patterns.errors import CannotMatchError, RegistersError, StateExplosionError, UnknownConditionError
 from patterns.language.conditions import Conditions, terminals_of
-from patterns.language.syntax import Each, Pattern, children_of
+from patterns.language.syntax import Each, Pattern, Repeat, children_of
 from patterns.language.text import pattern_text
+from patterns.limits import check_parts
 from patterns.minterms import Alphabet
 from patterns.spec import PatternSpec
 
+_FACTORIAL_SHOWN = 16
+_FAR_TOO_MANY = 64 * MOST_STATES
 _NO_REGISTERS = "Patterns with registers cannot be run yet: compare with constants or derived attributes instead."
 
 
 def check_tree(tree: Pattern, spec: PatternSpec) -> None:
-    """No registers are kept, and no `each` has more orders than an automaton can hold."""
+    """It is not too large, no registers are kept, and no `each` has more orders than an automaton can hold."""
+    check_parts(terminals_of(tree), spec.pattern.place)
     for terminal in terminals_of(tree):
         if terminal.register is not None:
             msg = f"{terminal.place}: 'as {terminal.register}' keeps an event in a register. {_NO_REGISTERS}"
             raise RegistersError(msg)
     _check_orders(tree, spec)
+    _check_written_out(tree, spec)
 
 
 def check_conditions(conditions: Conditions, spec: PatternSpec, attributes: Mapping[str, AttributeType] | None) -> None:
@@ -70,10 +75,32 @@ def check_matchable(loose: Nondeterministic, spec: PatternSpec) -> None:
             raise CannotMatchError(msg)
 
 
+def _check_written_out(tree: Pattern, spec: PatternSpec) -> int:
+    """The parts of a tree with its repetitions and orders written out; far more than any automaton holds are refused.
+
+    What is a little too large is found by building it, which can say how large it is; that would take for ever here.
+    """
+    parts = sum(_check_written_out(part, spec) for part in children_of(tree)) or 1
+    match tree:
+        case Repeat(_, least, most):
+            parts *= max(least, most or 1)
+        case Each(alternatives):
+            parts *= factorial(min(len(alternatives), _FACTORIAL_SHOWN))
+    if parts > _FAR_TOO_MANY:
+        msg = (
+            f"{spec.pattern.place}: {type(tree).__name__} `{pattern_text(tree)[:80]}` stands for {parts:,} parts; "
+            f"{MOST_STATES} states are the limit. Lower its repetition counts."
+        )
+        raise StateExplosionError(msg)
+    return parts
+
+
 def _check_orders(tree: Pattern, spec: PatternSpec) -> None:
     if isinstance(tree, Each) and factorial(len(tree.parts)) * len(tree.parts) > MOST_STATES:
+        parts = len(tree.parts)
+        orders = factorial(parts) if parts < _FACTORIAL_SHOWN else f"{parts}!"
         msg = (
-            f"{spec.pattern.place}: each(...) of {len(tree.parts)} parts has {factorial(len(tree.parts))} orders, "
+            f"{spec.pattern.place}: each(...) of {parts} parts has {orders} orders, "
             f"too many for {MOST_STATES} states: `{pattern_text(tree)[:80]}`. Split it into smaller groups."
         )
         raise StateExplosionError(msg)

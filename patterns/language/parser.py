@@ -6,7 +6,8 @@ from importlib.resources import files
 from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken, VisitError
 
-from patterns.errors import PatternError, PatternSyntaxError, Place
+from patterns.automata.limits import MOST_STATES
+from patterns.errors import PatternError, PatternSyntaxError, Place, StateExplosionError
 from patterns.language.syntax import (
     Absent,
     Anything,
@@ -23,14 +24,18 @@ from patterns.language.syntax import (
     SkipTillAny,
     SkipTillNext,
 )
+from patterns.limits import check_depth, check_length
 
+_MOST_DIGITS = 18
 RESERVED = frozenset({"any", "next", "each", "not", "absent", "hidden", "as", "_"})
 
 
 def parse_pattern(text: str, where: Place) -> Pattern:
     """The tree of `text`, which begins at `where`; a fault points at its line and column."""
+    check_length(text, where, "the pattern")
     try:
         tree = _parser().parse(text)
+        check_depth(tree, where, "the pattern")
         parsed: Pattern = _ToSyntax(where).transform(tree)
     except UnexpectedInput as error:
         raise _syntax_error(error, text, where) from None
@@ -127,18 +132,26 @@ class _ToSyntax(Transformer[Token, Pattern]):
 
     def exactly(self, children: tuple[Pattern, Token]) -> Pattern:
         part, count = children
-        return Repeat(part, int(count), int(count))
+        return Repeat(part, self._times(count), self._times(count))
 
     def at_least(self, children: tuple[Pattern, Token]) -> Pattern:
         part, least = children
-        return Repeat(part, int(least), None)
+        return Repeat(part, self._times(least), None)
 
     def between(self, children: tuple[Pattern, Token, Token]) -> Pattern:
         part, least, most = children
-        if int(least) > int(most):
+        if self._times(least) > self._times(most):
             msg = f"{self._place(least)}: {{{least},{most}}} asks for at least more than at most. Swap the two."
             raise PatternError(msg)
-        return Repeat(part, int(least), int(most))
+        return Repeat(part, self._times(least), self._times(most))
+
+    def _times(self, count: Token) -> int:
+        if len(count.lstrip("0")) > _MOST_DIGITS:
+            msg = (
+                f"{self._place(count)}: a count of {len(count):,} digits; {MOST_STATES} states are the limit. Lower it."
+            )
+            raise StateExplosionError(msg)
+        return int(count)
 
     def keep(self, children: tuple[Pattern, Token]) -> Pattern:
         part, register = children

@@ -7,6 +7,7 @@ from typing import Literal
 from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
 
 from patterns.errors import PatternSyntaxError, Place
+from patterns.limits import check_depth
 
 _WORDS = {
     "SEMICOLON": "';('",
@@ -39,7 +40,9 @@ _WORDS = {
 def parse_sre(text: str, source: str, start: Literal["patterns", "declarations"]) -> Tree[Token]:
     """The tree of a file of patterns or of declarations; `source` names it in errors."""
     try:
-        return _grammar(start).parse(text)
+        tree = _grammar(start).parse(text)
+        check_depth(tree, Place(source), "the file")
+        return tree
     except UnexpectedInput as error:
         raise _syntax_error(error, text, Place(source)) from None
 

@@ -237,10 +237,12 @@ def _block(title: str, rows: Iterable[tuple[str, object]]) -> None:
 
 
 def _read(path: Path) -> str:
+    from patterns.bounded_yaml import bounded_text
+
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        msg = f"{path}: cannot be read ({getattr(error, 'strerror', None) or 'not UTF-8 text'}). Name a text file."
+        return bounded_text(path, str(path))
+    except OSError as error:
+        msg = f"{path}: cannot be read ({error.strerror}). Name a text file."
         raise InputError(msg) from None
 
 

@@ -4,12 +4,12 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
+from patterns.bounded_yaml import YamlError, read_yaml_file
 from pipeline.errors import InputError
 from pipeline.schemas import POSITION_COLUMNS
 from pipeline.sources.feed import Carrier, Cells, Feed
@@ -162,16 +162,12 @@ def _check_spelling(name: str, entry: ColumnMapping) -> None:
 def read_mapping(file: Path) -> Feed:
     """The feed that a mapping file describes."""
     try:
-        values = yaml.safe_load(file.read_text(encoding="utf-8"))
-        mapping = Mapping.model_validate(values)
+        mapping = Mapping.model_validate(read_yaml_file(file))
     except OSError as error:
         msg = f"{file}: cannot be read ({error.strerror}). Name a mapping file that exists."
         raise InputError(msg) from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        msg = f"{file}{place}: not YAML ({getattr(error, 'problem', error)}). Mend the line."
-        raise InputError(msg) from None
+    except YamlError as error:
+        raise InputError(str(error)) from None
     except ValidationError as error:
         fault = error.errors()[0]
         where = ".".join(map(str, fault["loc"]))

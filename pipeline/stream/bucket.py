@@ -87,8 +87,8 @@ class Bucket:
         try:
             self._use(configuration)
             if self.line is not before:
-                self.state = self.line.adopted(self.state, before.form, self.load)
-                self.past.state = self.line.adopted(self.past.state, before.form, self.load)
+                states = [self.line.adopted(state, before.form, self.load) for state in (self.state, self.past.state)]
+                self.state, self.past.state = states
         except Exception:
             self._use(held)
             raise

@@ -22,6 +22,7 @@ from pipeline.errors import BrokerError, InputError
 from pipeline.progress import Progress
 from pipeline.schemas import DERIVED_COLUMNS, POSITION_COLUMNS
 from pipeline.settings import Settings
+from pipeline.stream.control import Refusal, parse_control, shown
 from pipeline.stream.line_spec import CATALOGS, compiled_like
 
 POLL_MS = 200
@@ -62,7 +63,12 @@ def control_message(settings: Settings, order: Order, progress: Progress) -> str
         message["layers"] = publish_layers(settings, progress)
     if order.flush:
         message["flush"] = True
-    return json.dumps({name: value for name, value in message.items() if value is not None})
+    text = json.dumps({name: value for name, value in message.items() if value is not None})
+    checked = parse_control(text)
+    if isinstance(checked, Refusal):
+        msg = f"configure: {checked.reason}."
+        raise InputError(msg)
+    return text
 
 
 def model_of_order(settings: Settings, pattern: str | None, order: int) -> str:
@@ -158,16 +164,13 @@ def send(settings: Settings, text: str, wait_s: float) -> dict[str, Any]:
 
 def _reply(replies: Any, text: str, deadline: float, wait_s: float) -> dict[str, Any]:
     """The reply to this message: by its id, or where it has none by its text."""
-    try:
-        sent = json.loads(text).get("id")
-    except (ValueError, AttributeError):
-        sent = None
+    sent = parse_control(text).id
     try:
         while time.monotonic() < deadline:
             for records in replies.poll(POLL_MS).values():
                 for record in records:
                     reply: dict[str, Any] = json.loads(record.value)
-                    if reply["id"] == sent if sent else reply["message"] == text:
+                    if reply["id"] == sent if sent else reply["message"] == shown(text):
                         return reply
     finally:
         replies.close()

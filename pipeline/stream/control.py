@@ -1,22 +1,36 @@
 """Control messages: what may be asked of a running line, how it is checked, and what it changes.
 
 A message is a JSON object. It is checked here, in every bucket alike, and either changes the bucket's configuration or
-is refused with a reason; it never stops the line.
+is refused with a reason; it never stops the line, whatever it holds: how long and how deep it is, is looked at before
+it is parsed.
 """
 
 import json
-from collections.abc import Callable
+import re
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from models.errors import ModelError
-from patterns.errors import PatternError
+from models.store.names import LONGEST, is_name
 from pipeline.stream.configuration import Configuration
-from pipeline.stream.line_spec import UnfitError
 
+MOST_CHARACTERS = 10_000
+MOST_DEPTH = 8
+SHOWN_CHARACTERS = 1_000
+"""Of a refused message in its reply and its dead letter; the whole stays in the topic, at its offset."""
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
 KNOBS = ("threshold", "horizon", "within", "kind", "model_version", "enabled")
+
+
+def _of_store(name: str) -> str:
+    if not is_name(name):
+        msg = "not a name but a path, or too long. Name what is in the store"
+        raise ValueError(msg)
+    return name
+
+
+StoreName = Annotated[str, AfterValidator(_of_store)]
 
 
 class ControlMessage(BaseModel):
@@ -24,16 +38,18 @@ class ControlMessage(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    id: str = Field(min_length=1, max_length=200, description="By which the reply is known.")
-    pattern: str | None = Field(None, description="The pattern that is meant.")
+    id: str = Field(min_length=1, max_length=LONGEST, description="By which the reply is known.")
+    pattern: str | None = Field(None, max_length=LONGEST, description="The pattern that is meant.")
     threshold: float | None = Field(None, ge=0, le=1, description="Least probability of a positive forecast.")
     horizon: int | None = Field(None, ge=1, le=10_000, description="How many events ahead a forecast may look.")
     within: int | None = Field(None, ge=1, le=10_000, description="How many events ahead a match counts.")
     kind: Literal["within", "interval", "most_likely"] | None = Field(None, description="What a forecast says.")
-    model_version: str | None = Field(None, description="The model that is to serve, by its version in the store.")
+    model_version: StoreName | None = Field(
+        None, description="The model that is to serve, by its version in the store."
+    )
     order: int | None = Field(None, ge=0, le=12, description="The order of that model, as it was asked for.")
     enabled: bool | None = Field(None, description="Whether the pattern is told.")
-    catalog: str | None = Field(None, description="The catalog that is to be used, by its version in the store.")
+    catalog: StoreName | None = Field(None, description="The catalog that is to be used, by its version in the store.")
     layers: str | None = Field(None, description="Layers were published anew; names their version.")
     flush: bool | None = Field(None, description="Release every event that waits to be put in order.")
 
@@ -56,6 +72,12 @@ class Refusal:
     id: str | None
     reason: str
 
+    @classmethod
+    def of(cls, identity: str | None, error: BaseException) -> "Refusal":
+        """What was raised, as one line."""
+        said = " ".join(str(error).split()) or type(error).__name__
+        return cls(identity, said[:SHOWN_CHARACTERS])
+
 
 @dataclass(frozen=True, slots=True)
 class Known:
@@ -68,16 +90,40 @@ class Known:
 def parse_control(text: str | None) -> ControlMessage | Refusal:
     """The message of a text, or why it is none."""
     try:
-        held = json.loads(text or "")
-    except ValueError as error:
-        return Refusal(None, f"not JSON ({error})")
+        held = _bounded_json(text or "")
+    except (ValueError, RecursionError) as error:
+        return Refusal.of(None, error)
     identity = held.get("id") if isinstance(held, dict) else None
+    known_by = identity[:LONGEST] if isinstance(identity, str) else None
     try:
         return ControlMessage.model_validate(held)
     except ValidationError as error:
-        fault = error.errors()[0]
-        where = ".".join(map(str, fault["loc"])) or "message"
-        return Refusal(identity if isinstance(identity, str) else None, f"{where}: {fault['msg']}")
+        fault = error.errors(include_url=False)[0]
+        where = ".".join(map(str, fault["loc"]))[:LONGEST] or "message"
+        return Refusal(known_by, f"{where}: {fault['msg'].removeprefix('Value error, ')}"[:SHOWN_CHARACTERS])
+
+
+def _bounded_json(text: str) -> Any:
+    """The value of a JSON text that is neither too long nor too deep to be a message."""
+    if len(text) > MOST_CHARACTERS:
+        msg = f"longer than {MOST_CHARACTERS:,} characters, which is the limit of a message"
+        raise ValueError(msg)
+    depth = 0
+    for found in _BRACKETS.finditer(text):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(found[0], 0)
+        if depth > MOST_DEPTH:
+            msg = f"nested deeper than {MOST_DEPTH} levels, which is the limit of a message"
+            raise ValueError(msg)
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        msg = f"not JSON ({error})"
+        raise ValueError(msg) from None
+
+
+def shown(text: str | None) -> str | None:
+    """What a reply repeats of a refused message."""
+    return text if text is None else text[:SHOWN_CHARACTERS]
 
 
 def changed(configuration: Configuration, message: ControlMessage, known: Known) -> Configuration | Refusal:
@@ -102,12 +148,3 @@ def changed(configuration: Configuration, message: ControlMessage, known: Known)
     if message.layers is not None:
         after = replace(after, layers=message.layers)
     return after
-
-
-def tried(message: ControlMessage, attempt: Callable[[], Any]) -> Refusal | None:
-    """Carry out a change; why it failed, if it did."""
-    try:
-        attempt()
-    except (ModelError, PatternError, UnfitError, OSError, ValueError, KeyError) as error:
-        return Refusal(message.id, str(error) or type(error).__name__)
-    return None

@@ -16,6 +16,7 @@ from models.forecaster import Forecaster
 from models.identity import identity_of
 from models.model import Emission, Model
 from models.store import ModelStore
+from models.store.names import inside
 from patterns.catalog.entry import PatternEntry
 from patterns.catalog.loader import read_catalog
 from patterns.compiler import CompiledPattern, compile_pattern
@@ -154,12 +155,27 @@ def _extended(spec: LineSpec, needed: Iterable[Condition]) -> tuple[Condition, .
     return tuple(found.values())
 
 
-def _entries(spec: LineSpec, version: str) -> dict[str, PatternEntry]:
-    folder = None if spec.models is None else spec.models / CATALOGS / version
+def check_named(spec: LineSpec, pattern: str | None, model_version: str | None, catalog: str | None) -> None:
+    """Refuse what the store does not have: to look is quick, to build a line and fail is not."""
+    if catalog is not None:
+        _catalog_folder(spec, catalog)
+    if model_version is None or pattern not in spec.forecast or spec.models is None:
+        return
+    if not ModelStore(spec.models).has(pattern, model_version):
+        msg = f"no model {model_version} of {pattern} in the store. `foresail models list` tells which there are"
+        raise UnfitError(msg)
+
+
+def _catalog_folder(spec: LineSpec, version: str) -> Path:
+    folder = None if spec.models is None else spec.models / inside(CATALOGS, version)
     if folder is None or not folder.is_dir():
         msg = f"no catalog {version} in the store. Send it with `foresail configure --catalog`"
         raise UnfitError(msg)
-    catalog = read_catalog([folder])
+    return folder
+
+
+def _entries(spec: LineSpec, version: str) -> dict[str, PatternEntry]:
+    catalog = read_catalog([_catalog_folder(spec, version)])
     strangers = [entry.name for entry in catalog if entry.reads not in (spec.reads, *spec.elsewhere)]
     if strangers:
         msg = f"{strangers[0]}: reads pairs of tracks, which this line does not make. {MAKE_PAIRS} and start it anew"

@@ -1,6 +1,5 @@
 """Spark's side of a bucket: load, obey control messages, advance, save. Every decision is made by `bucket`."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -13,8 +12,8 @@ from pipeline.stream import findings
 from pipeline.stream.bucket import Bucket
 from pipeline.stream.bucket_alerts import Alerting
 from pipeline.stream.bucket_rules import BucketRules
-from pipeline.stream.control import ControlMessage, Known, Refusal, changed, parse_control, tried
-from pipeline.stream.line_spec import LineSpec, line_for
+from pipeline.stream.line_spec import LineSpec
+from pipeline.stream.obeying import obey
 from pipeline.stream.packed.packing import unpacked
 from pipeline.stream.saved import CHUNK_DDL, SAVED_DDL, Chunk, Saved, chunk_from_row, chunk_to_row, from_row, to_row
 
@@ -104,7 +103,7 @@ def step(
     bucket = Bucket(line.spec, line.rules, line.alerts, saved, chunks)
     kind = arrived["kind"].to_numpy()
     messages = arrived[kind == CONTROL].sort_values("offset", kind="stable")
-    told, flush = _obey(bucket, specs, messages["payload"].tolist())
+    told, flush = obey(bucket, specs, messages)
     passed = [(what, arrived[kind == code]["payload"].tolist()) for code, what in PASSED_ON.items()]
     told += [findings.told_rows(what, payloads) for what, payloads in passed if payloads]
     bucket.tally.rejected = len(passed[0][1])
@@ -132,40 +131,3 @@ def last_tick_us(rows: pd.DataFrame) -> int:
     """The wall clock as the ticks among `rows` tell it; 0 without any."""
     ticks = rows.loc[(rows["kind"] == TICK).to_numpy(), "arrived_us"]
     return int(ticks.max()) if len(ticks) else 0
-
-
-def _obey(bucket: Bucket, specs: Sequence[LineSpec], texts: list[str]) -> tuple[list[pa.Table], bool]:
-    """Carry out control messages in the order in which they came; the replies, and whether to flush."""
-    replies: list[dict[str, Any]] = []
-    flush = False
-    for text in texts:
-        message = parse_control(text)
-        outcome = message if isinstance(message, Refusal) else _carry_out(bucket, specs, message)
-        if isinstance(outcome, Refusal):
-            replies.append({"id": outcome.id, "accepted": False, "reason": outcome.reason, "message": text})
-        else:
-            assert isinstance(message, ControlMessage)
-            flush = flush or bool(message.flush)
-            asked = message.model_dump(exclude_none=True)
-            holds = json.loads(bucket.configuration.to_text())
-            replies.append({"id": message.id, "accepted": True, "message": asked, "configuration": holds})
-    return ([findings.told_rows(findings.ACK, replies)] if replies else []), flush
-
-
-def _carry_out(bucket: Bucket, specs: Sequence[LineSpec], message: ControlMessage) -> Refusal | None:
-    """Obey a message as every bucket of the query does, whatever it reads: what one must refuse, all refuse."""
-    lines = [line_for(spec, bucket.configuration) for spec in specs]
-    known = Known(
-        tuple(pattern.name for line in lines for pattern in line.patterns),
-        tuple(name for spec in specs for name in spec.forecast),
-    )
-    after = changed(bucket.configuration, message, known)
-    if isinstance(after, Refusal):
-        return after
-
-    def attempt() -> None:
-        for spec in specs:
-            line_for(spec, after)
-        bucket.reconfigure(after)
-
-    return tried(message, attempt)

@@ -32,7 +32,9 @@ class Replies:
 
             self._producer = KafkaProducer(bootstrap_servers=self._settings.kafka.bootstrap_servers)
         key = value.get("id") or value.get("pattern")
-        self._producer.send(topic, json.dumps(value).encode(), key=key.encode() if isinstance(key, str) else None)
+        self._producer.send(
+            topic, json.dumps(value).encode(), key=key.encode("utf-8", "replace") if isinstance(key, str) else None
+        )
 
     def close(self) -> None:
         """Let go of the producer."""

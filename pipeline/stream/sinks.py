@@ -126,7 +126,8 @@ def joined_replies(acks: list[dict[str, Any]], batch: int) -> list[dict[str, Any
     """One reply for each message: accepted when every bucket accepted it, from this batch on."""
     by_message: dict[str, list[dict[str, Any]]] = {}
     for ack in acks:
-        by_message.setdefault(json.dumps([ack["id"], ack["message"]], sort_keys=True), []).append(ack)
+        key = [ack.get("offset"), ack["id"], ack["message"]]
+        by_message.setdefault(json.dumps(key, sort_keys=True), []).append(ack)
     replies = []
     for some in by_message.values():
         refused = [ack for ack in some if not ack["accepted"]]

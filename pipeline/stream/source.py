@@ -18,10 +18,13 @@ from pipeline.sources.lines import stream_lines
 from pipeline.sources.reading import parse_lines
 from pipeline.stages.clean import clean
 from pipeline.stages.policy import Policy
+from pipeline.stream.control import MOST_CHARACTERS
 from pipeline.stream.packed.packing import PACKED_DDL, Packing
 
 LONGEST_SHOWN = 100_000
 """So many characters of a rejected message are passed on: a topic takes a megabyte. The rest is where it was."""
+MOST_MESSAGES = 1_000
+"""Control messages that one micro-batch takes at most: ten thousand must not make positions wait."""
 CANONICAL = "kafka_json"
 PACKED_COLUMNS = ("packed_bucket", "packed")
 ALWAYS = ("track", "mmsi", "time", "lon", "lat")
@@ -107,13 +110,18 @@ def read_control(spark: SparkSession, settings: Settings) -> DataFrame | None:
     stream = settings.stream
     if stream.source == "kafka":
         reader = spark.readStream.format("kafka").options(**_kafka(settings, stream.topics.control))
-        records = reader.option("startingOffsets", "earliest").load()
-        return records.select(F.col("value").cast("string").alias("payload"), F.col("offset"))
+        records = reader.options(startingOffsets="earliest", maxOffsetsPerTrigger=str(MOST_MESSAGES)).load()
+        return records.select(_bounded(F.col("value").cast("string")).alias("payload"), F.col("offset"))
     if stream.control_directory is None:
         return None
     stream.control_directory.mkdir(parents=True, exist_ok=True)
     text = spark.readStream.text(str(stream.control_directory))
-    return text.select(F.col("value").alias("payload"), F.lit(0).cast("long").alias("offset"))
+    return text.select(_bounded(F.col("value")).alias("payload"), F.lit(0).cast("long").alias("offset"))
+
+
+def _bounded(text: Column) -> Column:
+    """A text that Python can decode, and of a long one as much as shows that it is too long."""
+    return F.left(F.make_valid_utf8(text), F.lit(MOST_CHARACTERS + 1))
 
 
 def _topic_lines(spark: SparkSession, settings: Settings, packing: Packing | None) -> DataFrame:

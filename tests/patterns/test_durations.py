@@ -65,3 +65,14 @@ def test_a_fault_in_a_window_says_what_to_write(text: str, said: str) -> None:
 def test_a_duration_said_and_read_again_is_the_same(amount: int, unit: str) -> None:
     microseconds = amount * UNITS_US[unit]
     assert parse_duration(say_duration(microseconds)) == microseconds
+
+
+@pytest.mark.parametrize("text", ["9" * 500 + "h", "99999999999999999d"])
+def test_a_duration_beyond_all_tracks_is_refused_with_the_limit(text: str) -> None:
+    with pytest.raises(DurationError, match="longer than 10000000d, which is the limit"):
+        parse_duration(text)
+
+
+def test_a_window_of_endlessly_many_events_is_refused_with_the_limit() -> None:
+    with pytest.raises(DurationError, match="more than 999,999,999 events, which is the limit"):
+        parse_window("9" * 5_000 + " events")

@@ -6,6 +6,7 @@ import pytest
 
 from pipeline.errors import SettingsError
 from pipeline.settings import known_keys, read_settings
+from tests import hostile_yaml
 
 
 def settings_file(folder: Path, text: str) -> Path:
@@ -92,7 +93,7 @@ def test_every_fault_is_told_with_where_it_was_set(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("spark: [", r"settings\.yaml:\d+:\d+: not YAML"),
+        ("spark: [", r"settings\.yaml:\d+:\d+: bad YAML"),
         ("- a\n- b", "holds a list, not keys"),
         ("spark: 3", "spark: .*got 3"),
     ],
@@ -123,3 +124,20 @@ def test_a_variable_cannot_step_into_a_value() -> None:
 
 def test_every_key_is_described() -> None:
     assert [key for key, description in known_keys().items() if not description] == []
+
+
+@hostile_yaml.every_bomb
+def test_hostile_settings_are_refused_at_once(tmp_path: Path, bomb: str) -> None:
+    hostile_yaml.refuses(lambda file: read_settings(file, environment={}), SettingsError, tmp_path, bomb)
+
+
+def test_a_section_written_twice_is_refused_with_both_lines(tmp_path: Path) -> None:
+    file = settings_file(tmp_path, "spark: {master: local}\nkafka: {port: 1}\nspark: {ui: true}\n")
+    with pytest.raises(SettingsError, match=r"settings\.yaml:3:1: 'spark' is written twice, first on line 1\."):
+        read_settings(file, environment={})
+
+
+def test_a_variable_that_is_a_bomb_is_refused_in_one_line() -> None:
+    with pytest.raises(SettingsError, match=r"^FORESAIL_SPARK__MASTER: .* is not a YAML value") as caught:
+        read_settings(environment={"FORESAIL_SPARK__MASTER": "[" * 100_000})
+    assert len(str(caught.value)) < 300

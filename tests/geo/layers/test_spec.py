@@ -6,6 +6,7 @@ import pytest
 
 from geo.errors import LayersFileError
 from geo.layers.spec import read_layer_specs
+from tests import hostile_yaml
 
 
 def written(folder: Path, text: str) -> Path:
@@ -38,7 +39,7 @@ def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
         ("layers: []", "no list of layers"),
         ("ports: 3", "no list of layers"),
         ("- a", "no list of layers"),
-        ("layers: [", "not YAML"),
+        ("layers: [", "bad YAML"),
         ("layers: [{name: a, kind: b, file: a.csv, valid_from: t}]", "valid_from and valid_to go together"),
         ("layers: [{name: a, kind: b, file: a.csv, radius_m: 1, radius_column: r}]", "radius_m and radius_column"),
         ("layers: [{name: a, kind: b, file: a.csv, lon_column: x}]", "lon_column and lat_column go together"),
@@ -59,3 +60,14 @@ def test_a_fault_is_named_with_its_place_and_remedy(tmp_path: Path, text: str, s
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(LayersFileError, match="cannot be read"):
         read_layer_specs(tmp_path / "none.yaml")
+
+
+@hostile_yaml.every_bomb
+def test_a_hostile_layers_file_is_refused_at_once(tmp_path: Path, bomb: str) -> None:
+    hostile_yaml.refuses(read_layer_specs, LayersFileError, tmp_path, bomb)
+
+
+def test_a_key_of_a_layer_written_twice_is_refused(tmp_path: Path) -> None:
+    file = written(tmp_path, "layers:\n- name: a\n  kind: b\n  file: a.csv\n  kind: c\n")
+    with pytest.raises(LayersFileError, match=r"layers\.yaml:5:3: bad YAML, 'kind' is written twice\."):
+        read_layer_specs(file)

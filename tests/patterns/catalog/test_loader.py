@@ -7,6 +7,7 @@ from patterns.catalog.loader import built_in_catalog, read_catalog, read_text
 from patterns.catalog.nodes import CatalogError
 from patterns.compiler import compile_pattern
 from patterns.errors import PatternError
+from tests import hostile_yaml
 
 ENTRY = """\
 name: slow_down
@@ -96,12 +97,12 @@ def test_a_fault_in_a_further_key_is_told_the_same_way(line: str, said: str) -> 
         ("patterns:\n  - 3\n", "a.yaml:2:5: not a pattern."),
         ("patterns:\n  - {}\nname: a\n", "a.yaml:3:1: 'name' stands beside 'patterns:'."),
         ("a: &x 1\nb: *y\n", "a.yaml:2:4: bad YAML"),
-        ("a: &x [*x]\n", "a.yaml:1:4: the value holds itself."),
+        ("a: &x [*x]\n", "a.yaml:1:8: the value holds itself."),
         ("1: a\n", "a.yaml:1:1: '1' is not a name."),
         ("where: {true: a}\n", "a.yaml:1:9: 'true' is not a name."),
         ("? [a, b]\n: 3\n", "a.yaml:1:3: a list is not a name."),
         ("name: a\x00\n", "a.yaml:1:1: not a YAML file"),
-        ("name: a\n---\nname: b\n", "a.yaml:2:1: bad YAML, but found another document. Write several patterns"),
+        ("name: a\n---\nname: b\n", "a.yaml:2:1: bad YAML, but found another document. Write one document"),
     ],
 )
 def test_a_file_without_patterns_is_told_apart(text: str, said: str) -> None:
@@ -188,3 +189,8 @@ def test_an_entry_travels_to_another_process_with_its_places() -> None:
     entry = built_in_catalog()["port_visit"]
     again = pickle.loads(pickle.dumps(entry))
     assert again.spec() == entry.spec()
+
+
+@hostile_yaml.every_bomb
+def test_a_hostile_catalog_is_refused_at_once(tmp_path: Path, bomb: str) -> None:
+    hostile_yaml.refuses(lambda file: read_catalog([file]), CatalogError, tmp_path, bomb)

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from models.counts import count
-from models.errors import UnknownModelError
+from models.errors import ModelError, UnknownModelError
 from models.groups import GroupModels
 from models.model import Model, ModelSettings, build
 from models.store import ModelStore
@@ -122,3 +122,17 @@ def build_of_group(name: str) -> Model:
     symbols = symbols_of(PATTERN, "abababxxab")
     counts = count(symbols, np.arange(len(symbols)) * MINUTE, np.array([0, len(symbols)]), PATTERN, 4)
     return build(PATTERN, counts, ModelSettings(), name)
+
+
+@pytest.mark.parametrize("verb", ["show", "promote"])
+def test_a_path_is_no_version_and_no_pattern(store: ModelStore, verb: str, tmp_path: Path) -> None:
+    before = store.manifest()
+    secret = tmp_path.parent / f"secret_{verb}"
+    secret.mkdir()
+    (secret / "model.npz").write_bytes(b"private")
+    for words in ((verb, "lettered", f"../../../{secret.name}"), (verb, f"../{secret.name}", "champion")):
+        with pytest.raises(ModelError) as caught:
+            called(store, *words)
+        assert "private" not in str(caught.value)
+        assert "not a name but a path" in str(caught.value)
+    assert store.manifest() == before
