@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from pipeline.cli.groups import quiet_option
 from pipeline.cli.options import settings_from, settings_options
 
 STRATEGIES = ("auto", "worker", "cells", "broadcast", "partitioned")
@@ -27,7 +28,7 @@ STRATEGIES = ("auto", "worker", "cells", "broadcast", "partitioned")
     help="Enrich pairs of tracks so near to each other, in place of positions: for encounters and the like.",
 )
 @click.option("--json", "as_json", is_flag=True, help="End with one line of JSON on standard output.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@quiet_option
 @settings_options
 def command(
     events: str, layers_file: Path, out: Path, strategy: str, pairs_within_m: float | None, as_json: bool, quiet: bool,

@@ -5,8 +5,7 @@ from typing import Any
 
 import click
 
-from pipeline.cli.options import output_options, settings_from, settings_options
-from pipeline.errors import InputError
+from pipeline.cli.options import output_options, overrides_of, settings_from, settings_options, types_of
 from pipeline.progress import open_progress, write_summary
 
 
@@ -74,7 +73,6 @@ def command(
     quiet: bool,
 ) -> None:
     """Find patterns in events: needs only the columns track and time, and what the conditions name."""
-    from patterns.catalog.overrides import parse_override
     from pipeline.catalogs import catalog_named, files_digest
     from pipeline.jobs.recognise import RecogniseRequest, run_recognise
     from pipeline.jobs.recognition_outputs import write_outputs
@@ -85,8 +83,8 @@ def command(
         msg = "name what to look for: --patterns PATH or --domain maritime."
         raise click.UsageError(msg)
     digest = files_digest(patterns)
-    catalog = catalog_named(patterns, domain, dict(map(parse_override, sets)))
-    chosen = dict(map(_type, types.split(","))) if types else None
+    catalog = catalog_named(patterns, domain, overrides_of(sets))
+    chosen = types_of(types)
     settings = settings_from(settings_file, master, conf)
     progress = open_progress(quiet)
     spark = start_spark(settings, "foresail recognise", progress)
@@ -106,29 +104,20 @@ def command(
     _show(summary | {"catalog_changed": changed}, as_json)
 
 
-def _type(entry: str) -> tuple[str, str]:
-    name, sign, kind = entry.partition("=")
-    if not sign or not name.strip():
-        msg = f"--types {entry}: not of the form COLUMN=TYPE. Write for example --types code=string,depth=double."
-        raise InputError(msg)
-    return name.strip(), kind.strip()
-
-
 def _show(summary: dict[str, Any], as_json: bool) -> None:
     if as_json:
         write_summary(summary)
         return
-    from rich.console import Console
-    from rich.table import Table
+    from pipeline.cli.tables import print_table, result_console
+    from pipeline.reports.words import count_of
+    from pipeline.unfit import left_out_lines
 
-    table = Table("pattern", "matches", title=f"{summary['matches']:,} matches in {summary['events']:,} events")
-    table.columns[1].justify = "right"
-    for name, found in summary["matches_by_pattern"].items():
-        table.add_row(name, f"{found:,}")
-    console = Console()
-    console.print(table)
-    for name, reason in summary["skipped"].items():
-        console.print(f"not looked for: {name} ({reason})")
+    title = f"{count_of(summary['matches'], 'match', 'matches')} in {count_of(summary['events'], 'event')}"
+    found = [(name, f"{number:,}") for name, number in summary["matches_by_pattern"].items()]
+    console = result_console()
+    print_table(console, ("pattern", "matches"), found, title=title)
+    for line in left_out_lines(summary["skipped"]):
+        console.print(f"not looked for: {line}", markup=False)
     console.print(
         f"scheme {summary['scheme']} ({summary['scheme_reason']}); "
         f"{summary['events_per_second']:,} events/s, {summary['rejected']:,} rows rejected, "

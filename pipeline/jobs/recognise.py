@@ -24,6 +24,7 @@ from pipeline.job_faults import explained
 from pipeline.job_watch import watched
 from pipeline.jobs.enrich import events_folder
 from pipeline.progress import Progress
+from pipeline.reports.words import count_of
 from pipeline.sinks.matches import finish_matches, replaced_matches, write_rejected
 from pipeline.sinks.output_folder import claim_output
 from pipeline.sources.parquet_files import usable_files
@@ -35,6 +36,7 @@ from pipeline.stages.schemes.facts import Prepared, prepare
 from pipeline.stages.schemes.planner import Scheme
 from pipeline.stages.schemes.running import Work, run_scheme
 from pipeline.stages.tally import CORRUPT, EVENTS, OMITTED, open_tally
+from pipeline.unfit import unfit
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ class _Run:
             events = read_events(self.spark, files.paths, request.types, request.time_unit)
         for file in files.corrupt:
             self.progress.say(f"{file}: cannot be read as Parquet, left out")
-        with self._step(f"compiling {len(request.catalog)} patterns"):
+        with self._step(f"compiling {count_of(len(request.catalog), 'pattern')}"):
             stage, skipped = compile_catalog(request, events.good, _read_layers(request, self.progress))
         with self._step("planning"):
             prepared = prepare(files.paths, events.good, stage, request.scheme, request.types is None, files.folder)
@@ -165,9 +167,10 @@ def compile_catalog(
             _check_layer(entry, events, layers)
             pattern = compile_pattern(without_features(entry.spec()), known)
         except (UnknownAttributeError, InputError) as error:
+            fault = unfit(error)
             if not request.skip_unfit:
-                raise
-            skipped[entry.name] = str(error)
+                raise fault from None
+            skipped[entry.name] = str(fault)
             continue
         if entry.for_each:
             families.append(Family(entry, pattern))

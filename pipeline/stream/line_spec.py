@@ -34,7 +34,7 @@ Reads: TypeAlias = Literal["positions", "pairs"]
 """What the events of a pattern are, as its catalog entry says."""
 MOST_LINES = 16
 CATALOGS = "catalogs"
-MAKE_PAIRS = "Set stream.pairs_within_m to how many metres apart two tracks of a pair may be"
+MAKE_PAIRS = "Set stream.pairs_within_m, in metres"
 
 
 class UnfitError(Exception):
