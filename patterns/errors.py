@@ -52,6 +52,7 @@ class UnknownAttributeError(PatternError):
     """A condition names an attribute that the events do not have."""
 
     def __init__(self, name: str, known: Iterable[str], where: object) -> None:
+        self.name, self.where = name, where
         known = sorted(known)
         listed = f"Known attributes: {', '.join(known)}." if known else "No attribute is known here."
         super().__init__(f"{where}: unknown attribute '{name}'. {nearest(name, known)}{listed}")

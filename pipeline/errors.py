@@ -25,6 +25,12 @@ class InputError(PipelineError):
     """A file or table that was to be read is missing or cannot be understood."""
 
 
+class OptionError(InputError):
+    """The value of an option is not of its form, or not one of those there are: wrong usage, exit code 2."""
+
+    exit_code = 2
+
+
 class OutputError(PipelineError):
     """A folder that was to be written is not ours, or cannot be written."""
 

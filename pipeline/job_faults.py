@@ -3,6 +3,7 @@
 import re
 
 from pipeline.errors import InputError, OutputError, PipelineError
+from pipeline.java_process import one_line
 
 OURS = re.compile(r"^(?:pipeline|patterns|models|geo)\.[\w.]*\b(\w*Error): (.+)$", re.MULTILINE)
 DENIED = re.compile(r"(?:PermissionError|OSError): \[Errno (?:13|28|30)\] ([^:\n]+): '([^'\n]+)'")
@@ -10,6 +11,10 @@ FULL_HEAP = "exited with code 52"
 """How Spark's executors end when their heap is full; of a lost one the driver is told no more than that."""
 JAVA_MEMORY = ("java.lang.OutOfMemoryError", "Java heap space", "GC overhead", "UNABLE_TO_ACQUIRE_MEMORY", FULL_HEAP)
 PYTHON_MEMORY = ("MemoryError", "ArrowMemoryError", "Unable to allocate", "realloc of size", "malloc of size")
+PLAN = "=== Streaming Query ==="
+RAISED = re.compile(r"^(?!java\.|org\.|scala\.|py4j\.)((?:\w+\.)*\w*(?:Error|Exception): .+)$", re.MULTILINE)
+"""The last line of a Python trace; what Java says stands behind the names of its packages."""
+QUERY = re.compile(r".*terminated with exception: ")
 KILLED = ("Python worker exited unexpectedly", "ExecutorLostFailure", "exit status: 137", "Worker is lost")
 
 
@@ -31,6 +36,15 @@ def explained(error: BaseException, master: str) -> PipelineError | None:
         msg = f"spark: workers were lost again and again; often the machine ran out of memory. {_python_way_out()}"
         return PipelineError(msg)
     return None
+
+
+def cause_of(error: BaseException) -> str:
+    """What is at the root of an error of a query, in one line: never a part of the plan that Spark prints after it."""
+    told = explained(error, "local")
+    if told is not None:
+        return str(told).rstrip(".")
+    raised = RAISED.findall(str(error).split(PLAN)[0])
+    return (raised[-1] if raised else QUERY.sub("", one_line(error))).strip().rstrip(".")[:300]
 
 
 def _java_way_out(master: str) -> str:

@@ -7,6 +7,8 @@ from importlib import import_module
 import click
 
 from pipeline.cli.faults import FAILED, INTERRUPTED, sentence_of
+from pipeline.cli.groups import Commands, with_quiet
+from pipeline.cli.log_lines import show_log_lines
 
 COMMANDS = {
     "demo": "The main job on simulated data, with embedded defaults.",
@@ -30,7 +32,7 @@ COMMANDS = {
 }
 
 
-class LazyCommands(click.Group):
+class LazyCommands(Commands):
     """Knows its commands by name; loads one when it is called, so that --help does not import Spark."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
@@ -42,7 +44,7 @@ class LazyCommands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = import_module(f"pipeline.cli.{cmd_name}").command
-        return command
+        return with_quiet(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """The list of commands for --help, from the table above."""
@@ -55,12 +57,11 @@ class LazyCommands(click.Group):
 @click.option("--verbose", "-v", is_flag=True, help="Show log lines, and the whole trace of a fault.")
 def foresail(verbose: bool) -> None:
     """Foresail recognises and forecasts complex events in the tracks of vessels and vehicles, on Spark."""
-    logging.basicConfig(format="foresail: %(message)s", level=logging.WARNING)
-    logging.getLogger("pipeline").setLevel(logging.INFO if verbose else logging.WARNING)
+    show_log_lines(verbose)
 
 
 def main() -> None:
-    """Run the command; a fault the user can mend is one line and exit code 1, an interruption is quiet."""
+    """Run the command; a fault the user can mend is one line and exit code 1 or 2, an interruption is quiet."""
     try:
         code = foresail.main(standalone_mode=False)
     except click.ClickException as error:
@@ -73,5 +74,5 @@ def main() -> None:
         if sentence is None or logging.getLogger("pipeline").isEnabledFor(logging.INFO):
             raise
         click.echo(f"foresail: {sentence}", err=True)
-        sys.exit(FAILED)
+        sys.exit(getattr(error, "exit_code", FAILED))
     sys.exit(code if isinstance(code, int) else 0)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from pipeline.errors import InputError, OutputError
+from pipeline.cli.groups import Commands
+from pipeline.errors import InputError, OptionError, OutputError
 
 if TYPE_CHECKING:
     from patterns.catalog.entry import PatternEntry
@@ -26,7 +27,7 @@ _SET = click.option(
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
-@click.group()
+@click.group(cls=Commands)
 def command() -> None:
     """The catalog of patterns: list, show, check, draw, import."""
 
@@ -105,7 +106,7 @@ def draw(name: str, out: Path | None, paths: tuple[Path, ...], sets: tuple[str, 
     drawings = {".svg": draw_svg, ".dot": draw_dot}
     if out.suffix not in drawings:
         msg = f"{out}: cannot draw as '{out.suffix or out.name}'. Name a file that ends in .svg or .dot."
-        raise OutputError(msg)
+        raise OptionError(msg)
     diagram = diagram_of(compile_pattern(_catalog(paths, sets)[name].spec()))
     _write(out, drawings[out.suffix](diagram))
     click.echo(f"{out}: {diagram.states} states, {len(diagram.edges)} arrows")
@@ -157,11 +158,12 @@ def import_file(
 def docs(out: Path) -> None:
     """Write a page for each built-in pattern, with its automaton drawn, and an index, into the folder --out."""
     from patterns.catalog.pages import catalog_pages
+    from pipeline.reports.words import count_of
 
     pages = catalog_pages(_catalog(()))
     for name, text in pages.items():
         _write(out / name, text)
-    click.echo(f"{out}: {len(pages)} files")
+    click.echo(f"{out}: {count_of(len(pages), 'file')}")
 
 
 @command.command()
@@ -208,9 +210,9 @@ def _checked(paths: Sequence[Path], sets: Sequence[str]) -> tuple[list[str], lis
 
 def _catalog(paths: Sequence[Path], sets: Sequence[str] = ()) -> "Catalog":
     from patterns.catalog.loader import built_in_catalog, read_catalog
-    from patterns.catalog.overrides import parse_override
+    from pipeline.cli.options import overrides_of
 
-    overrides = dict(map(parse_override, sets))
+    overrides = overrides_of(tuple(sets))
     return read_catalog(paths, overrides) if paths else built_in_catalog(overrides=overrides)
 
 

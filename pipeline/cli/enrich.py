@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from pipeline.cli.faults import FAILED
+from pipeline.cli.groups import quiet_option
 from pipeline.cli.options import (
     settings_from,
     settings_options,
@@ -35,7 +36,7 @@ STRATEGIES = ("auto", "worker", "cells", "broadcast", "partitioned")
 )
 @time_unit_option
 @click.option("--json", "as_json", is_flag=True, help="End with one line of JSON on standard output.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@quiet_option
 @settings_options
 def command(
     events: str, layers_file: Path, out: Path, strategy: str, pairs_within_m: float | None, time_unit: str | None,

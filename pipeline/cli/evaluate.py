@@ -8,6 +8,18 @@ import click
 from pipeline.cli.forecast_options import Asked, per_option, shared_options
 from pipeline.progress import write_summary
 
+SCORES = {
+    "F1": "f1",
+    "precision": "precision",
+    "recall": "recall",
+    "MCC": "mcc",
+    "AUC": "roc_auc",
+    "Brier": "brier",
+    "calibration": "calibration_error",
+}
+LEAST = ("calibration", "Brier", "AUC", "MCC", "recall", "precision")
+"""Columns in the order in which a narrow terminal does without them."""
+
 
 @click.command()
 @shared_options
@@ -58,26 +70,25 @@ def _numbers(option: str, text: str | None) -> tuple[int, ...]:
         raise click.UsageError(msg) from None
 
 
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    scores = ("" if row[name] is None else f"{row[name]:.3f}" for name in SCORES.values())
+    return row["pattern"], row["model"], str(row["within"]), *scores
+
+
 def _show(summary: dict[str, Any], as_json: bool) -> None:
     if as_json:
         write_summary(summary)
         return
-    from rich.console import Console
-    from rich.table import Table
+    from pipeline.cli.tables import print_table, result_console
+    from pipeline.unfit import left_out_lines
 
     title = (
         f"{summary['sampled_events']:,} of {summary['events']:,} events, {summary['folds']} folds by {summary['by']}"
     )
-    head = ("pattern", "model", "within", "F1", "precision", "recall", "MCC", "AUC", "Brier", "calibration")
-    table = Table(*head, title=title)
-    for row in summary["rows"]:
-        if row["fold"] == "all":
-            names = ("f1", "precision", "recall", "mcc", "roc_auc", "brier", "calibration_error")
-            scores = ("" if row[name] is None else f"{row[name]:.3f}" for name in names)
-            table.add_row(row["pattern"], row["model"], str(row["within"]), *scores)
-    console = Console()
-    console.print(table)
-    for name, reason in summary["skipped"].items():
-        console.print(f"not evaluated: {name} ({reason})")
+    console = result_console()
+    rows = [_cells(row) for row in summary["rows"] if row["fold"] == "all"]
+    print_table(console, ("pattern", "model", "within", *SCORES), rows, LEAST, title)
+    for line in left_out_lines(summary["skipped"]):
+        console.print(f"not evaluated: {line}", markup=False)
     console.print(f"written to {summary['report']}; {summary['seconds']:.1f} s")
     console.print(f"open this page in a browser: {summary['page']}", soft_wrap=True)

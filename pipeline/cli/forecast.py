@@ -55,16 +55,24 @@ def _show(summary: dict[str, Any], as_json: bool) -> None:
     if as_json:
         write_summary(summary)
         return
-    from rich.console import Console
-    from rich.table import Table
+    from pipeline.cli.tables import print_table, result_console
+    from pipeline.reports.words import count_of
+    from pipeline.unfit import left_out_lines
 
-    title = f"{summary['forecasts']:,} forecasts for {summary['events']:,} events"
-    table = Table("pattern", "model", "forecasts", "positive", "threshold", title=title)
-    for row in summary["patterns"]:
-        cells = (f"{row['forecasts']:,}", f"{row['positive']:,}", f"{row['threshold']:.3f}")
-        table.add_row(row["pattern"], row["model_version"], *cells)
-    console = Console()
-    console.print(table)
-    for name, reason in summary["skipped"].items():
-        console.print(f"not forecast: {name} ({reason})")
+    title = f"{count_of(summary['forecasts'], 'forecast')} for {count_of(summary['events'], 'event')}"
+    rows = [
+        (
+            row["pattern"],
+            row["model_version"],
+            f"{row['forecasts']:,}",
+            f"{row['positive']:,}",
+            f"{row['threshold']:.3f}",
+        )
+        for row in summary["patterns"]
+    ]
+    console = result_console()
+    head = ("pattern", "model", "forecasts", "positive", "threshold")
+    print_table(console, head, rows, ("threshold", "forecasts", "positive"), title)
+    for line in left_out_lines(summary["skipped"]):
+        console.print(f"not forecast: {line}", markup=False)
     console.print(f"{summary['events_per_second']:,} events/s; written to {summary['output']}")

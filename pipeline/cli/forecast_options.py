@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from pipeline.cli.options import output_options, settings_from, settings_options, time_unit_option
-from pipeline.errors import InputError
+from pipeline.cli.options import (
+    output_options,
+    overrides_of,
+    settings_from,
+    settings_options,
+    time_unit_option,
+    types_of,
+)
 from pipeline.progress import open_progress
 
 if TYPE_CHECKING:
@@ -114,23 +120,9 @@ def per_option(function: Function) -> Function:
 
 def catalog_of(patterns: tuple[str, ...], domain: str | None, sets: tuple[str, ...]) -> "Catalog":
     """The patterns that the options name."""
-    from patterns.catalog.overrides import parse_override
     from pipeline.catalogs import catalog_named
 
     if not patterns and not domain:
         msg = "name what to forecast: --patterns PATH or --domain maritime."
         raise click.UsageError(msg)
-    return catalog_named(patterns, domain, dict(map(parse_override, sets)))
-
-
-def types_of(types: str | None) -> dict[str, str] | None:
-    """The types of columns that --types names."""
-    return dict(map(_type, types.split(","))) if types else None
-
-
-def _type(entry: str) -> tuple[str, str]:
-    name, sign, kind = entry.partition("=")
-    if not sign or not name.strip():
-        msg = f"--types {entry}: not of the form COLUMN=TYPE. Write for example --types code=string,depth=double."
-        raise InputError(msg)
-    return name.strip(), kind.strip()
+    return catalog_named(patterns, domain, overrides_of(sets))

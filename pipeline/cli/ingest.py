@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from pipeline.cli.faults import FAILED
+from pipeline.cli.groups import quiet_option
 from pipeline.cli.options import settings_from, settings_options, too_many_rejected, warn_of_rejected
 
 NOTHING_NEW = 99
@@ -46,7 +47,7 @@ NOTHING_NEW = 99
 )
 @click.option("--list", "show_list", is_flag=True, help="Show the feeds and the choices of the cleaning, and end.")
 @click.option("--json", "as_json", is_flag=True, help="End standard output with one JSON object.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@quiet_option
 @settings_options
 def command(
     feed_name: str | None,

@@ -29,17 +29,25 @@ def show_feeds(console: Console | None = None) -> None:
 
 def show_result(result: "IngestResult", out: Path, console: Console | None = None) -> None:
     """Print the balance of the rows, why rows were set aside, and what was mended."""
+    from pipeline.reports.words import count_of
     from pipeline.sources.repairs import REPAIRS
     from pipeline.stages.clean import REASONS
     from pipeline.stages.tracks import DUPLICATES
 
     console = console or Console()
     table = Table(
-        "", "rows", "", title=f"{result.feed}: {len(result.files_read)} files", title_justify="left", box=None
+        "",
+        "rows",
+        "",
+        title=f"{result.feed}: {count_of(len(result.files_read), 'file')}",
+        title_justify="left",
+        box=None,
     )
     table.columns[1].justify = "right"
     table.add_row("rows in", f"{result.rows_in:,}", "")
-    table.add_row("positions", f"{result.rows_out:,}", f"in {result.tracks:,} tracks, {result.rows_stored:,} in all")
+    table.add_row(
+        "positions", f"{result.rows_out:,}", f"in {count_of(result.tracks, 'track')}, {result.rows_stored:,} in all"
+    )
     table.add_row("rejected", f"{result.rejected:,}", "")
     for reason, rows in result.reasons.items():
         table.add_row(f"  {reason}", f"{rows:,}", REASONS.get(reason, ""))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from pipeline.cli.groups import quiet_option
 from pipeline.cli.options import settings_from
 from pipeline.jars import ALL_JARS, resolve
 from pipeline.progress import open_progress
@@ -11,7 +12,7 @@ from pipeline.progress import open_progress
 
 @click.command()
 @click.option("--settings", "settings_file", type=click.Path(path_type=Path), help="A YAML file of settings.")
-@click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
+@quiet_option
 def command(settings_file: Path | None, quiet: bool) -> None:
     """Fetch the jars of Sedona, Spark's Kafka connector and the Kafka broker into the cache, once."""
     cache = settings_from(settings_file).jars.directory

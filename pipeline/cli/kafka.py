@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from pipeline.cli.groups import Commands, quiet_option
 from pipeline.cli.options import settings_from
 from pipeline.progress import open_progress, write_summary
 
@@ -25,7 +26,7 @@ def _place_options(command: Command) -> Command:
     return command
 
 
-@click.group()
+@click.group(cls=Commands)
 def command() -> None:
     """A real single-node Kafka broker (KRaft) on the loopback address, for development and tests."""
 
@@ -33,25 +34,30 @@ def command() -> None:
 @command.command()
 @click.option("--port", type=click.IntRange(1, 65535), help="Port for clients; kafka.port if not given.")
 @_place_options
-def start(port: int | None, directory: Path | None, as_json: bool, settings_file: Path | None) -> None:
+@quiet_option
+def start(port: int | None, directory: Path | None, as_json: bool, settings_file: Path | None, quiet: bool) -> None:
     """Start the broker in the background; it is ready when the command returns."""
     from pipeline.kafka import start_broker
 
     settings = settings_from(settings_file)
     status = start_broker(
-        directory or settings.kafka.directory, port or settings.kafka.port, settings.jars.directory, open_progress()
+        directory or settings.kafka.directory,
+        port or settings.kafka.port,
+        settings.jars.directory,
+        open_progress(quiet),
     )
     _tell(as_json, status.summary, f"Kafka runs at {status.address} (process {status.pid}, folder {status.directory})")
 
 
 @command.command()
 @_place_options
-def stop(directory: Path | None, as_json: bool, settings_file: Path | None) -> None:
+@quiet_option
+def stop(directory: Path | None, as_json: bool, settings_file: Path | None, quiet: bool) -> None:
     """Stop the broker; its topics and records are kept for the next start."""
     from pipeline.kafka import status_of, stop_broker
 
     directory = directory or settings_from(settings_file).kafka.directory
-    with open_progress().step("stopping Kafka"):
+    with open_progress(quiet).step("stopping Kafka"):
         was = stop_broker(directory)
     _tell(as_json, status_of(directory).summary, f"Kafka (process {was.pid}) has stopped")
 

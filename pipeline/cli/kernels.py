@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 import click
 
+from pipeline.cli.groups import quiet_option
 from pipeline.progress import open_progress
 
 
 @click.command()
-@click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
+@quiet_option
 def command(quiet: bool) -> None:
     """Compile the kernels of recognition, forecasting, messages and alerts for this machine, once; they are kept."""
     from models.kernels.compilation import KERNELS as FORECASTING

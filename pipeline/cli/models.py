@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pipeline.cli.groups import Commands
 from pipeline.cli.model_explain import explain_command
 from pipeline.cli.model_rounds import FINE, evaluate, learn, live, merge, store_at
 
@@ -29,7 +30,7 @@ _COMPARED = (
 )
 
 
-@click.group()
+@click.group(cls=Commands)
 def command() -> None:
     """The model store: what it holds, which model serves, and the rounds of scheduled training."""
 
@@ -48,11 +49,15 @@ def list_models(patterns: tuple[str, ...], place: str, as_json: bool) -> None:
     if not rows:
         click.echo(f"{place}: no models yet. Train one with `foresail train`.")
         return
-    table = _table("model", "alias", "order", "matches", "trained until", "scores")
-    for row in rows:
-        facts = (row[name] for name in ("version", "alias", "order", "matches", "trained until"))
-        table.add_row(*map(_text, facts), _scores(row["scores"]))
-    _print(table)
+    from rich.box import SIMPLE
+
+    from pipeline.cli.tables import print_table, result_console
+
+    told = ("version", "alias", "order", "matches", "trained until")
+    cells = [(*(_text(row[name]) for name in told), _scores(row["scores"])) for row in rows]
+    print_table(
+        result_console(), ("model", *told[1:], "scores"), cells, ("order", "matches", "trained until"), box=SIMPLE
+    )
 
 
 @command.command()

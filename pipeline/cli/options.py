@@ -6,7 +6,8 @@ from typing import Any, TypeVar
 
 import click
 
-from pipeline.errors import SettingsError
+from pipeline.cli.groups import quiet_option
+from pipeline.errors import OptionError
 from pipeline.settings import Settings, read_settings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -26,7 +27,7 @@ def settings_options(command: Command) -> Command:
 def output_options(command: Command) -> Command:
     """Add --json and --quiet; the command receives them as `as_json` and `quiet`."""
     for option in (
-        click.option("--quiet", "-q", is_flag=True, help="Show no progress."),
+        quiet_option,
         click.option("--json", "as_json", is_flag=True, help="End standard output with one line of JSON."),
     ):
         command = option(command)
@@ -75,9 +76,39 @@ def too_many_rejected(share: float, settings: Settings) -> bool:
     return limit is not None and share >= limit
 
 
+def types_of(types: str | None) -> dict[str, str] | None:
+    """The types of columns that --types names."""
+    return dict(map(_type, types.split(","))) if types else None
+
+
+def overrides_of(sets: tuple[str, ...]) -> dict[str, str]:
+    """The values of parameters that --set gives."""
+    from patterns.catalog.nodes import CatalogError
+    from patterns.catalog.overrides import parse_override
+
+    try:
+        return dict(map(parse_override, sets))
+    except CatalogError as error:
+        raise OptionError(str(error)) from None
+
+
+def _type(entry: str) -> tuple[str, str]:
+    from patterns.errors import nearest
+    from pipeline.sources.table import TYPES
+
+    name, sign, kind = (part.strip() for part in entry.partition("="))
+    if not sign or not name:
+        msg = f"--types {entry}: not of the form COLUMN=TYPE. Write for example --types code=string,depth=double."
+        raise OptionError(msg)
+    if kind not in TYPES:
+        msg = f"--types {name}={kind}: unknown type. {nearest(kind, TYPES)}Types: {', '.join(TYPES)}."
+        raise OptionError(msg)
+    return name, kind
+
+
 def _pair(entry: str) -> tuple[str, str]:
     key, sign, value = entry.partition("=")
     if not sign or not key.startswith("spark."):
         msg = f"--conf {entry}: not a Spark setting. Write --conf spark.some.key=value."
-        raise SettingsError(msg)
+        raise OptionError(msg)
     return key, value

@@ -8,13 +8,14 @@ import click
 from pipeline.cli.faults import FAILED
 from pipeline.cli.options import (
     output_options,
+    overrides_of,
     settings_from,
     settings_options,
     time_unit_option,
     told_of_rejected,
     too_many_rejected,
+    types_of,
 )
-from pipeline.errors import InputError
 from pipeline.progress import open_progress, write_summary
 
 
@@ -83,7 +84,6 @@ def command(
     quiet: bool,
 ) -> None:
     """Find patterns in events: needs only the columns track and time, and what the conditions name."""
-    from patterns.catalog.overrides import parse_override
     from pipeline.catalogs import catalog_named, files_digest
     from pipeline.jobs.recognise import RecogniseRequest, run_recognise
     from pipeline.jobs.recognition_outputs import write_outputs
@@ -94,8 +94,8 @@ def command(
         msg = "name what to look for: --patterns PATH or --domain maritime."
         raise click.UsageError(msg)
     digest = files_digest(patterns)
-    catalog = catalog_named(patterns, domain, dict(map(parse_override, sets)))
-    chosen = dict(map(_type, types.split(","))) if types else None
+    catalog = catalog_named(patterns, domain, overrides_of(sets))
+    chosen = types_of(types)
     settings = settings_from(settings_file, master, conf)
     progress = open_progress(quiet)
     spark = start_spark(settings, "foresail recognise", progress)
@@ -118,33 +118,24 @@ def command(
         raise SystemExit(FAILED)
 
 
-def _type(entry: str) -> tuple[str, str]:
-    name, sign, kind = entry.partition("=")
-    if not sign or not name.strip():
-        msg = f"--types {entry}: not of the form COLUMN=TYPE. Write for example --types code=string,depth=double."
-        raise InputError(msg)
-    return name.strip(), kind.strip()
-
-
 def _show(summary: dict[str, Any], as_json: bool) -> None:
     if as_json:
         write_summary(summary)
         return
-    from rich.console import Console
-    from rich.table import Table
-
+    from pipeline.cli.tables import print_table, result_console
+    from pipeline.reports.words import count_of
     from pipeline.stages.known_share import in_words
+    from pipeline.unfit import left_out_lines
 
-    table = Table("pattern", "matches", "rows", title=f"{summary['matches']:,} matches in {summary['events']:,} events")
-    table.columns[1].justify = table.columns[2].justify = "right"
-    for name, found in summary["matches_by_pattern"].items():
-        table.add_row(name, f"{found:,}", f"{summary['rows_by_pattern'][name]:,}")
-    console = Console()
-    console.print(table)
+    title = f"{count_of(summary['matches'], 'match', 'matches')} in {count_of(summary['events'], 'event')}"
+    rows = summary["rows_by_pattern"]
+    found = [(name, f"{number:,}", f"{rows[name]:,}") for name, number in summary["matches_by_pattern"].items()]
+    console = result_console()
+    print_table(console, ("pattern", "matches", "rows"), found, title=title)
     for name, shares in summary["little_known"].items():
-        console.print(f"{name}: {in_words(shares)}", soft_wrap=True)
-    for name, reason in summary["skipped"].items():
-        console.print(f"not looked for: {name} ({reason})")
+        console.print(f"{name}: {in_words(shares)}", markup=False, soft_wrap=True)
+    for line in left_out_lines(summary["skipped"]):
+        console.print(f"not looked for: {line}", markup=False)
     console.print(
         f"scheme {summary['scheme']} ({summary['scheme_reason']}); "
         f"{summary['events_per_second']:,} events/s, {summary['rejected']:,} rows rejected, "

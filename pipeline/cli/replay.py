@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from pipeline.cli.options import output_options, settings_from, settings_options, time_unit_option
-from pipeline.errors import InputError
+from pipeline.errors import OptionError
 from pipeline.progress import open_progress, write_summary
 
 
@@ -103,7 +103,7 @@ def _time(option: str, text: str | None) -> datetime | None:
         found = datetime.fromisoformat(text)
     except ValueError:
         msg = f"{option} {text}: not a time. Write for example {option} 2024-05-01T12:00:00Z."
-        raise InputError(msg) from None
+        raise OptionError(msg) from None
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from pipeline.cli.options import output_options, settings_from, settings_options
-from pipeline.errors import SettingsError
+from pipeline.errors import OptionError, SettingsError
 
 
 @click.command()
@@ -56,18 +56,21 @@ def command(
     """
     from pipeline.simulator.settings import DEFAULT_START, SimulationSettings
 
-    order = SimulationSettings(
-        domain=domain,
-        tracks=tracks,
-        days=days,
-        step_s=step_s,
-        seed=seed,
-        start=_moment(start) if start else DEFAULT_START,
-        region=region,
-        mix=mix,
-        faults=faults,
-        raw=raw,
-    )
+    try:
+        order = SimulationSettings(
+            domain=domain,
+            tracks=tracks,
+            days=days,
+            step_s=step_s,
+            seed=seed,
+            start=_moment(start) if start else DEFAULT_START,
+            region=region,
+            mix=mix,
+            faults=faults,
+            raw=raw,
+        )
+    except SettingsError as error:
+        raise OptionError(str(error)) from None
     settings = settings_from(settings_file, master, conf)
 
     from pipeline.progress import open_progress, write_summary

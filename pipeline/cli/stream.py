@@ -29,6 +29,7 @@ def command(
     quiet: bool,
 ) -> None:
     """Recognise, forecast and alert on events as they come, until stopped (Ctrl-C)."""
+    from pipeline.reports.words import count_of
     from pipeline.session import start_spark
     from pipeline.stages.policy import parse_policy
     from pipeline.stream.job import Stream, prepare_topics, stop_on_signals
@@ -53,7 +54,7 @@ def command(
     if as_json:
         write_summary(summary)
     else:
-        click.echo(
-            f"{summary['events']:,} events, {summary['matches']:,} matches, {summary['alerts']:,} alerts, "
-            f"{summary['late']:,} late, {summary['rejected']:,} rejected in {summary['batches']} micro-batches"
-        )
+        found = {"event": "events", "match": "matches", "alert": "alerts"}
+        told = ", ".join(count_of(summary[many], one, many) for one, many in found.items())
+        batches = count_of(summary["batches"], "micro-batch", "micro-batches")
+        click.echo(f"{told}, {summary['late']:,} late, {summary['rejected']:,} rejected in {batches}")

@@ -8,6 +8,9 @@ import click
 from pipeline.cli.forecast_options import Asked, per_option, shared_options
 from pipeline.progress import write_summary
 
+HEAD = ("pattern", "model", "order", "symbols", "contexts", "matches", "threshold", "F1 held out")
+LEAST = ("contexts", "symbols", "order", "threshold", "matches", "F1 held out")
+"""Columns in the order in which a narrow terminal does without them."""
 MOST_NAMED = 10
 """Groups that are named in the table."""
 
@@ -49,6 +52,9 @@ def command(
     if per is not None and count_only:
         msg = "--per: counts of intervals tell no groups apart. Leave out --count-only, or --per."
         raise click.UsageError(msg)
+    if count_only and (since is None or until is None):
+        msg = "--count-only: counts are kept by interval. Give --from and --to."
+        raise click.UsageError(msg)
     settings = asked.settings()
     request = TrainRequest(
         **asked.input(settings),
@@ -85,21 +91,23 @@ def _utc(moment: datetime | None) -> datetime | None:
     return moment.replace(tzinfo=UTC) if moment else None
 
 
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    f1 = row["scores"].get("f1")
+    facts = (row["order"], row["symbols"], row["contexts"], f"{row['matches']:,}", f"{row['threshold']:.3f}")
+    return row["pattern"], row["model_version"], *map(str, facts), "" if f1 is None else f"{f1:.3f}"
+
+
 def _show(summary: dict[str, Any], as_json: bool) -> None:
     if as_json:
         write_summary(summary)
         return
-    from rich.console import Console
-    from rich.table import Table
+    from pipeline.cli.tables import print_table, result_console
+    from pipeline.reports.words import count_of
+    from pipeline.unfit import left_out_lines
 
-    head = ("pattern", "model", "order", "symbols", "contexts", "matches", "threshold", "F1 held out")
-    table = Table(*head, title=f"{summary['events']:,} events of {summary['tracks']:,} tracks")
-    for row in summary["patterns"]:
-        f1 = row["scores"].get("f1")
-        cells = (row["order"], row["symbols"], row["contexts"], f"{row['matches']:,}", f"{row['threshold']:.3f}")
-        table.add_row(row["pattern"], row["model_version"], *map(str, cells), "" if f1 is None else f"{f1:.3f}")
-    console = Console()
-    console.print(table)
+    console = result_console()
+    title = f"{count_of(summary['events'], 'event')} of {count_of(summary['tracks'], 'track')}"
+    print_table(console, HEAD, map(_cells, summary["patterns"]), LEAST, title)
     for row in summary["patterns"]:
         if "groups" in row:
             names = ", ".join(row["groups"][:MOST_NAMED]) + (", ..." if len(row["groups"]) > MOST_NAMED else "")
@@ -108,7 +116,7 @@ def _show(summary: dict[str, Any], as_json: bool) -> None:
             )
     for row in summary["patterns"]:
         for note in row["notes"]:
-            console.print(f"{row['pattern']}: {note}", soft_wrap=True)
-    for name, reason in summary["skipped"].items():
-        console.print(f"not trained: {name} ({reason})")
+            console.print(f"{row['pattern']}: {note}", markup=False, soft_wrap=True)
+    for line in left_out_lines(summary["skipped"]):
+        console.print(f"not trained: {line}", markup=False)
     console.print(f"models kept in {summary['models']}; {summary['seconds']:.1f} s")

@@ -19,6 +19,7 @@ from pipeline.errors import InputError
 from pipeline.forecast_pattern import ForecastPattern
 from pipeline.progress import Progress
 from pipeline.stages.families import Family, NearRows
+from pipeline.unfit import unfit
 
 
 def forecast_patterns(
@@ -33,9 +34,10 @@ def forecast_patterns(
             _check_input(entry, events, layers)
             found.append(_compiled(entry, known))
         except (UnknownAttributeError, InputError) as error:
+            fault = unfit(error)
             if not skip_unfit:
-                raise
-            skipped[entry.name] = str(error)
+                raise fault from None
+            skipped[entry.name] = str(fault)
     if not found:
         msg = f"events: fit none of the {len(catalog)} patterns. Columns: {', '.join(events.columns)}."
         raise InputError(msg)

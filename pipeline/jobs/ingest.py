@@ -26,6 +26,7 @@ from pipeline.progress import SILENT, Progress
 from pipeline.quality.measure import measure_events, measure_rows
 from pipeline.quality.rejection import looks_like, rejected_share, rejection_warning
 from pipeline.quality.report import write_quality
+from pipeline.reports.words import count_of
 from pipeline.schemas import DERIVED_COLUMNS
 from pipeline.sinks.ledger import Ledger, read_ledger
 from pipeline.sinks.output_folder import replaced
@@ -118,13 +119,13 @@ def ingest(spark: SparkSession, order: IngestOrder, progress: Progress = SILENT)
     ledger = read_ledger(order.out) if order.append else Ledger()
     topics = [parse_topic(address) for address in order.inputs if address.startswith(SCHEME)]
     files = list_files(spark, [path for path in order.inputs if not path.startswith(SCHEME)])
-    with progress.step(f"looking at {len(files)} files"):
+    with progress.step(f"looking at {count_of(len(files), 'file')}"):
         prints = {file: fingerprint(spark, file) for file in files}
     fresh = [file for file in files if not ledger.knows(prints[file])]
     if not fresh and not topics and order.append:
         return replace(_nothing(order, files), seconds=round(time.monotonic() - began, 3))
     with _staging_folder(order.out) as folder:
-        with progress.step(f"reading {len(fresh) + len(topics)} inputs as {order.feed.name}"):
+        with progress.step(f"reading {count_of(len(fresh) + len(topics), 'input')} as {order.feed.name}"):
             staged = _stage(spark, order, fresh, topics, folder)
         written = _write(spark, order, staged, folder, progress)
         result = replace(
@@ -198,7 +199,7 @@ def _write(spark: SparkSession, order: IngestOrder, staged: Staged, folder: Path
         replaced(order.out / "rejected") as rejected_folder,
         replaced(order.out / "duplicates") as duplicates_folder,
     ):
-        with progress.step(f"writing {counts.positions:,} positions by track into {files} files"):
+        with progress.step(f"writing {count_of(counts.positions, 'position')} by track into {count_of(files, 'file')}"):
             layout = write_layout(_events(positions, order, late, files), events_folder, files)
         with progress.step("writing what was set aside"):
             rejected = write_aside(

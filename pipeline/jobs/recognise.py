@@ -24,6 +24,7 @@ from pipeline.job_faults import explained
 from pipeline.job_watch import watched as watched_stages
 from pipeline.jobs.enrich import events_folder
 from pipeline.progress import Progress
+from pipeline.reports.words import count_of
 from pipeline.sinks.matches import finish_matches, replaced_matches, write_rejected
 from pipeline.sinks.output_folder import claim_output
 from pipeline.sources.parquet_files import usable_files
@@ -37,6 +38,7 @@ from pipeline.stages.schemes.planner import Scheme
 from pipeline.stages.schemes.running import Work, run_scheme
 from pipeline.stages.since_start import with_start
 from pipeline.stages.tally import CORRUPT, EVENTS, MATCHES, OMITTED, ROWS, open_tally
+from pipeline.unfit import unfit
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ class _Run:
             events = replace(events, good=with_start(events.good, request.catalog))
         for file in files.corrupt:
             self.progress.say(f"{file}: cannot be read as Parquet, left out")
-        with self._step(f"compiling {len(request.catalog)} patterns"):
+        with self._step(f"compiling {count_of(len(request.catalog), 'pattern')}"):
             stage, skipped = compile_catalog(request, events.good, _read_layers(request, self.progress))
         with self._step("planning"):
             prepared = prepare(files.paths, events.good, stage, request.scheme, request.types is None, files.folder)
@@ -177,9 +179,10 @@ def compile_catalog(
             _check_layer(entry, events, layers)
             pattern = compile_pattern(without_features(entry.spec()), known)
         except (UnknownAttributeError, InputError) as error:
+            fault = unfit(error)
             if not request.skip_unfit:
-                raise
-            skipped[entry.name] = str(error)
+                raise fault from None
+            skipped[entry.name] = str(fault)
             continue
         if entry.for_each:
             families.append(Family(entry, pattern))

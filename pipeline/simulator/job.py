@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from pipeline.progress import SILENT, Progress
+from pipeline.reports.words import count_of
 from pipeline.schemas import POSITION_SCHEMA
 from pipeline.simulator.facts import FACTS, fact_rows, write_facts
 from pipeline.simulator.fleet.scenario import make_fleet
@@ -55,13 +56,13 @@ def simulate(
     """Write events, truth, faults and layers to `out` and say what they hold."""
     began = time.monotonic()
     claim_output(out, "simulate")
-    with progress.step(f"planning {settings.tracks:,} tracks"):
+    with progress.step(f"planning {count_of(settings.tracks, 'track')}"):
         scenario = make_scenario(settings)
         shared = spark.sparkContext.broadcast(scenario)  # each worker unpickles it once, not once a task
     with progress.step("writing layers"), replaced(out / "layers") as staging:
         staging.mkdir()
         scenario.write_layers(staging)
-    with progress.step(f"writing {settings.positions:,} positions in {settings.files} files"):
+    with progress.step(f"writing {settings.positions:,} positions in {count_of(settings.files, 'file')}"):
         write_events(spark, shared, out / "events")
     if settings.raw:
         with progress.step("writing the messages before cleaning"):

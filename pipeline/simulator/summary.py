@@ -3,6 +3,7 @@
 from rich.console import Console
 from rich.table import Table
 
+from pipeline.reports.words import count_of
 from pipeline.simulator.job import SimulationSummary
 
 
@@ -20,7 +21,8 @@ def print_summary(summary: SimulationSummary, console: Console | None = None) ->
         missing = ", ".join(summary.not_injected)
         console.print(f"Too few tracks or days to show: {missing}. Raise --tracks or --days.", highlight=False)
     console.print(
-        f"{summary.positions:,} simulated positions of {summary.tracks:,} tracks in {summary.files} files "
+        f"{count_of(summary.positions, 'simulated position')} of {count_of(summary.tracks, 'track')} "
+        f"in {count_of(summary.files, 'file')} "
         f"({summary.bytes / 1e6:.1f} MB), {summary.seconds:.1f} s: {summary.out}",
         highlight=False,
         soft_wrap=True,

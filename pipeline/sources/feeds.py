@@ -3,7 +3,7 @@
 from difflib import get_close_matches
 from pathlib import Path
 
-from pipeline.errors import InputError
+from pipeline.errors import OptionError
 from pipeline.sources import brest, canonical, danish, digitraffic, gtfs_realtime, marine_cadastre, nmea, traccar
 from pipeline.sources.feed import Feed
 from pipeline.sources.mapped import read_mapping
@@ -45,11 +45,11 @@ def choose_feed(name: str | None, mapping: Path | None) -> Feed:
     if mapping:
         if name and name not in (MAPPED, "csv", "json", "parquet"):
             msg = f"--from {name}: takes no --mapping. Leave one of them out, or use --from {MAPPED}."
-            raise InputError(msg)
+            raise OptionError(msg)
         return read_mapping(mapping)
     if not name or name == MAPPED:
         msg = f"--from {MAPPED}: needs a --mapping FILE that says which column is what. See docs/feeds.md."
-        raise InputError(msg)
+        raise OptionError(msg)
     return find_feed(name)
 
 
@@ -61,5 +61,5 @@ def find_feed(name: str) -> Feed:
         near = get_close_matches(plain, [*FEEDS, MAPPED, *ALIASES], n=1)
         hint = f"Did you mean '{near[0]}'? " if near else ""
         msg = f"--from {name}: unknown feed. {hint}Known feeds: {', '.join([*FEEDS, MAPPED])}."
-        raise InputError(msg)
+        raise OptionError(msg)
     return feed

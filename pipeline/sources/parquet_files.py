@@ -37,7 +37,7 @@ def usable_files(paths: Sequence[str], skip_corrupt: bool) -> UsableFiles:
         raise InputError(msg)
     good = [str(file) for file in files if str(file) not in bad]
     if not good:
-        msg = f"{', '.join(paths)}: none of the {len(bad)} files can be read as Parquet. Name others."
+        msg = f"{', '.join(paths)}: no file among {len(bad)} can be read as Parquet. Name others."
         raise InputError(msg)
     return UsableFiles(tuple(good), paths[0] if len(paths) == 1 else None, tuple(bad))
 

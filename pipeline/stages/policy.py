@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from pipeline.errors import InputError
+from pipeline.errors import OptionError
 
 
 class Policy(BaseModel):
@@ -76,12 +76,12 @@ def parse_policy(entries: tuple[str, ...]) -> Policy:
         key, sign, value = entry.partition("=")
         if not sign:
             msg = f"--policy {entry}: not key=value. Keys: {', '.join(Policy.model_fields)}."
-            raise InputError(msg)
+            raise OptionError(msg)
         values[key.strip().replace("-", "_")] = value.strip()
     try:
         return _with_zones(Policy.model_validate(values))
     except ValidationError as error:
-        raise InputError(_sentence(error)) from None
+        raise OptionError(_sentence(error)) from None
 
 
 def _with_zones(policy: Policy) -> Policy:

@@ -13,6 +13,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
 from pipeline.errors import InputError
+from pipeline.job_faults import cause_of
 from pipeline.kafka.topics import create_topics, is_reachable
 from pipeline.progress import Progress
 from pipeline.settings import Settings
@@ -28,6 +29,7 @@ from pipeline.stream.packed.kernels import KERNELS
 from pipeline.stream.query import LiveLine, live_line
 from pipeline.stream.replies import Replies
 from pipeline.stream.sinks import Sinks, Told
+from pipeline.unfit import left_out_lines
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
@@ -58,8 +60,8 @@ class Stream:
             self.line: LiveLine = live_line(spark, settings, policy, progress)
         self.metrics.branches = len(self.line.compiled.specs)
         self._online = Online(settings, self.line.compiled.specs, self.metrics, self._replies)
-        for name, reason in self.line.compiled.skipped.items():
-            progress.say(f"not looked for: {name} ({reason})")
+        for line in left_out_lines(self.line.compiled.skipped):
+            progress.say(f"not looked for: {line}")
 
     def warm_up(self) -> None:
         """Have every worker load its kernels and build the line before the first event."""
@@ -205,9 +207,7 @@ def _lag_of(settings: Settings) -> LagWatch | None:
 
 
 def _sentence(fault: StreamingQueryException) -> str:
-    lines = [line.strip() for line in str(fault).splitlines() if line.strip()]
-    telling = [line for line in lines if "Error: " in line or "Exception: " in line]
-    return f"stream: ended by a fault ({(telling or lines)[-1][:300]}). Mend it and start again: nothing is lost."
+    return f"stream: ended by a fault ({cause_of(fault)}). Mend it and start again: nothing is lost."
 
 
 def warm(spark: SparkSession, specs: Sequence[LineSpec], workers: int) -> None:

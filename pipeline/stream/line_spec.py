@@ -37,7 +37,7 @@ MOST_LINES = 16
 PLAIN = ""
 """Stands where others have the name of a layer."""
 CATALOGS = "catalogs"
-MAKE_PAIRS = "Set stream.pairs_within_m to how many metres apart two tracks of a pair may be"
+MAKE_PAIRS = "Set stream.pairs_within_m, in metres"
 
 
 class UnfitError(Exception):

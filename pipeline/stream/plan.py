@@ -25,6 +25,7 @@ from pipeline.errors import InputError
 from pipeline.settings import StreamSettings
 from pipeline.stages.families import Family
 from pipeline.stream.line_spec import MAKE_PAIRS, FamilySpec, LineSpec, Reads
+from pipeline.unfit import LAYERS_FILE, unfit
 
 LOGGER = logging.getLogger(__name__)
 
@@ -88,9 +89,10 @@ def compile_line(catalog: Catalog, known: KnownTypes, layers: Mapping[str, Layer
         try:
             fitting[entry.reads].add(entry, _compiled(entry, known, layers))
         except (UnknownAttributeError, InputError) as error:
+            fault = unfit(error, LAYERS_FILE)
             if stream.patterns:
-                raise
-            skipped[entry.name] = str(error)
+                raise fault from None
+            skipped[entry.name] = str(fault)
     patterns = [pattern for some in fitting.values() for pattern in some.patterns()]
     if not patterns:
         msg = f"stream.patterns: the events fit none of the {len(catalog)} patterns. {next(iter(skipped.values()), '')}"

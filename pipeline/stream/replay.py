@@ -13,7 +13,7 @@ from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.errors import InputError
+from pipeline.errors import InputError, OptionError
 from pipeline.kafka import create_topics
 from pipeline.progress import SILENT, Progress
 from pipeline.schemas import TIME_FORMAT
@@ -55,6 +55,14 @@ class ReplayRequest:
     """Wait while the reader is further behind than so many events."""
     time_unit: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.most_lag is not None and self.reader is None:
+            msg = (
+                "--max-lag: nothing says what the reader has read. Name its --group, "
+                "or for a live line its --checkpoint: a Spark query commits no offsets to the broker."
+            )
+            raise OptionError(msg)
+
 
 @dataclass(slots=True)
 class _Pace:
@@ -73,7 +81,6 @@ def run_replay(
     sleep: Callable[[float], None] = time.sleep,
 ) -> dict[str, Any]:
     """Send the events; the summary."""
-    _check(request)
     create_topics(request.servers, [request.topic], request.partitions)
     with progress.step("reading events"):
         read = read_events(spark, request.events, time_unit=request.time_unit)
@@ -102,15 +109,6 @@ def run_replay(
         "most_behind_s": round(pace.behind_s, 3),
         "topic": request.topic,
     }
-
-
-def _check(request: ReplayRequest) -> None:
-    if request.most_lag is not None and request.reader is None:
-        msg = (
-            "--max-lag: nothing says what the reader has read. Name its --group, "
-            "or for a live line its --checkpoint: a Spark query commits no offsets to the broker."
-        )
-        raise InputError(msg)
 
 
 def _chosen(events: DataFrame, request: ReplayRequest) -> DataFrame:

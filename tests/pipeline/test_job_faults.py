@@ -12,7 +12,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from pipeline.errors import InputError, OutputError, PipelineError
-from pipeline.job_faults import explained
+from pipeline.job_faults import cause_of, explained
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -104,3 +104,30 @@ def test_a_worker_that_runs_out_of_memory_or_is_killed_each_time_names_the_setti
     assert type(told) is PipelineError
     assert "out of memory" in str(told)
     assert "spark.arrow_batch_rows" in str(told)
+
+
+PLAN = """=== Streaming Query ===
+Identifier: foresail [id = 1, runId = 2]
+Logical Plan:
+~WriteToMicroBatchDataSourceV1 ForeachBatchSink
++- LocalRelation <empty>
+"""
+FAILED = "[STREAM_FAILED] Query [id = 1, runId = 2] terminated with exception: "
+
+
+@pytest.mark.parametrize(
+    ("said", "cause"),
+    [
+        (
+            "Set(positions-0) are gone. Some data may have been missed SQLSTATE: XXKST",
+            "Set(positions-0) are gone. Some",
+        ),
+        (f"{TRACE}ValueError: no such bucket\nSQLSTATE: 38000", "ValueError: no such bucket"),
+        (f"{TRACE}models.errors.ModelError: m: is torn. Train it anew.\n", "m: is torn. Train it anew"),
+    ],
+)
+def test_a_query_that_failed_tells_its_cause_and_not_its_plan(said: str, cause: str) -> None:
+    told = cause_of(RuntimeError(f"{FAILED}{said}\n{PLAN}"))
+    assert told.startswith(cause)
+    assert "LocalRelation" not in told
+    assert "STREAM_FAILED" not in told

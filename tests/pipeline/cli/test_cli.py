@@ -6,20 +6,27 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import click
 import pytest
 
 from pipeline.cli import COMMANDS
+from pipeline.cli import foresail as group
 from pipeline.processes import is_alive
 
 FORESAIL = str(Path(sys.executable).parent / "foresail")
 
 
-def foresail(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+def foresail(*arguments: str, cwd: Path | None = None, **environment: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [FORESAIL, *arguments], capture_output=True, text=True, check=False, env={**os.environ, **environment}
+        [FORESAIL, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+        env={**os.environ, **environment},
     )
 
 
@@ -65,10 +72,64 @@ def test_wrong_usage_ends_with_code_2(arguments: list[str]) -> None:
     assert "Traceback" not in done.stderr
 
 
+EVENTS = ["--events", "x.csv", "--patterns", "drifting", "--out", "out"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (["demo", "--conf", "nonsense"], "--conf nonsense: not a Spark setting"),
+        (["recognise", *EVENTS, "--types", "a"], "--types a: not of the form COLUMN=TYPE"),
+        (["recognise", *EVENTS, "--types", "a=strin"], "--types a=strin: unknown type. Did you mean 'string'?"),
+        (["recognise", *EVENTS, "--set", "a=b"], "--set a=b: not an override"),
+        (["ingest", "--from", "noaa", "--input", "x", "--out", "out", "--policy", "jumps"], "--policy jumps: not key"),
+        (["ingest", "--from", "noa", "--input", "x", "--out", "out"], "--from noa: unknown feed"),
+        (["replay", "--events", "x", "--bootstrap", "h:1", "--from", "noon"], "--from noon: not a time"),
+        (["replay", "--events", "x", "--bootstrap", "h:1", "--max-lag", "3"], "--max-lag: nothing says"),
+        (["catalog", "draw", "drifting", "--out", "x.png"], "x.png: cannot draw as '.png'"),
+    ],
+)
+def test_an_option_that_is_not_of_its_form_is_wrong_usage(arguments: list[str], says: str, tmp_path: Path) -> None:
+    done = foresail(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith(f"foresail: {says}")
+    assert list(tmp_path.iterdir()) == [], "nothing is made before the options are right"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "near"),
+    [
+        (["recognize"], "recognise"),
+        (["evalute"], "evaluate"),
+        (["catalog", "lst"], "list"),
+        (["kafka", "stat"], "start"),
+    ],
+)
+def test_the_nearest_command_is_suggested(arguments: list[str], near: str) -> None:
+    done = foresail(*arguments)
+    assert done.returncode == 2
+    assert f"No such command '{arguments[-1]}'. Did you mean '{near}'?" in done.stderr
+
+
+def leaves(group: click.Group, context: click.Context) -> Iterator[click.Command]:
+    for name in group.list_commands(context):
+        found = group.get_command(context, name)
+        assert found is not None
+        yield from leaves(found, context) if isinstance(found, click.Group) else [found]
+
+
+def test_every_command_can_be_quiet() -> None:
+    without = [
+        leaf.name
+        for leaf in leaves(group, click.Context(group))
+        if not any({"-q", "--quiet"} <= set(option.opts) for option in leaf.params)
+    ]
+    assert without == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
         (["demo", "--settings", "/no/such.yaml"], "/no/such.yaml: cannot be read"),
         (["kafka", "stop", "--dir", "/no/such/folder"], "/no/such/folder: no broker was started there"),
     ],

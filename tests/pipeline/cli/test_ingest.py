@@ -75,5 +75,5 @@ def test_the_last_line_is_json_and_a_fault_is_one_line(tmp_path: Path) -> None:
         "quality.json",
     }
     wrong = subprocess.run([*command, "--from", "noa", "--input", "x"], capture_output=True, text=True, check=False)
-    assert wrong.returncode == 1
+    assert wrong.returncode == 2
     assert wrong.stderr.strip().splitlines()[-1].startswith("foresail: --from noa: unknown feed. Did you mean 'noaa'?")

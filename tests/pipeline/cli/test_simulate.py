@@ -24,7 +24,7 @@ def run(*options):
 )
 def test_a_wrong_wish_ends_with_one_line_and_writes_nothing(tmp_path, options, says) -> None:
     ended = run("--out", str(tmp_path / "out"), *options)
-    assert ended.returncode == 1
+    assert ended.returncode == 2
     assert says in ended.stderr
     assert len(ended.stderr.strip().splitlines()) == 1
     assert not (tmp_path / "out").exists()
