@@ -137,7 +137,7 @@ def _measured(spark: Any, case: Case, timed: int) -> dict[str, Any]:
                 _noop(spark, request, folder, case)
             else:
                 summary = run_recognise(spark, request, SILENT)
-                told = {key: summary[key] for key in ("events", "matches", "seconds_by_step", "spark_stages")}
+                told = {key: summary[key] for key in ("events", "rows", "seconds_by_step", "spark_stages")}
             took = {"seconds": time.perf_counter() - began, "cpu_seconds": cpu_seconds() - used}
             runs.append(told | {key: round(value, 3) for key, value in took.items()})
     shutil.rmtree(request.out, ignore_errors=True)

@@ -14,7 +14,7 @@ REACH = {"source": 2.5, "partition": 4.0}
 def table(rows: Sequence[Row]) -> str:
     """The rows as Markdown, each with its ratio to the noop read of the same events, order and cores."""
     lines = [
-        "| scheme | events | order | patterns | cores | seconds | : noop | CPU s | : noop | M/s | matches | peak MB |",
+        "| scheme | events | order | patterns | cores | seconds | : noop | CPU s | : noop | M/s | rows | peak MB |",
         "|---|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for row in rows:
@@ -25,7 +25,7 @@ def table(rows: Sequence[Row]) -> str:
         lines.append(
             f"| {row['scheme']} | {row['millions']:g} M {row['domain']} | {order_of(row)} | {asked} | {row['cores']} "
             f"| {row['seconds']:.2f} | {wall} | {row['cpu_seconds']:.1f} | {cpu} | {pace:.2f} "
-            f"| {row.get('matches', '')} | {row.get('worker_peak_mb') or ''} |"
+            f"| {row.get('rows', '')} | {row.get('worker_peak_mb') or ''} |"
         )
     return "\n".join(lines)
 

@@ -48,6 +48,8 @@ class DemoResult:
     positions: int
     tracks: int
     matches: int
+    rows: int
+    """How many rows tell of the matches."""
     scores: "tuple[PatternScore, ...]"
     ingested: dict[str, Any]
     trained: dict[str, Any]
@@ -70,6 +72,7 @@ class DemoResult:
             "positions": self.positions,
             "tracks": self.tracks,
             "matches": self.matches,
+            "rows": self.rows,
             "patterns": [score.row for score in self.scores],
             "rejected": self.ingested["rejected"],
             "duplicates": self.ingested["duplicates"],
@@ -133,8 +136,8 @@ class _Demo:
         forecast = self._forecast(foretold)
         evaluation = self._evaluate(foretold, settings)
         result = DemoResult(
-            self.folder, ingested["rows_out"], ingested["tracks"], recognised["matches"], scores, ingested, trained,
-            forecast, evaluation, learned_until, tuple(self.steps), self.folder / "report.html",
+            self.folder, ingested["rows_out"], ingested["tracks"], recognised["matches"], recognised["rows"], scores,
+            ingested, trained, forecast, evaluation, learned_until, tuple(self.steps), self.folder / "report.html",
         )  # fmt: skip
         return self._report(result, catalog, recognised)
 

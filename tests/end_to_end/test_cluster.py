@@ -36,7 +36,8 @@ pattern: low ; high+
 max_gap: 10min
 """
 KEYS = {
-    "events", "matches", "matches_by_pattern", "rejected", "omitted", "scheme", "scheme_reason", "seconds",
+    "events", "matches", "matches_by_pattern", "rows", "rows_by_pattern", "rejected", "omitted",
+    "scheme", "scheme_reason", "seconds",
     "seconds_by_step", "spark_stages", "events_per_second", "corrupt_files", "skipped", "output", "catalog_changed",
 }  # fmt: skip
 

@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from patterns.automata.limits import MOST_STATES
 from patterns.compiler import CompiledPattern, compile_pattern
 from patterns.conditions import AttributeType
 from patterns.errors import (
@@ -83,6 +84,9 @@ REFUSED: dict[str, tuple[str, dict[str, str], dict[str, object], type[PatternErr
     "too many orders": (
         f"each({', '.join('a' * 9)})", {"a": "x > 1"}, {}, StateExplosionError, "362880 orders",
     ),
+    "more orders of six than states": (
+        "each(a, b, c, d, e, f)", {name: f"{name} > 1" for name in "abcdef"}, {}, StateExplosionError, "720 orders",
+    ),
     "too many skipped conditions": (
         "_* ; a ; _{20} ; a", {"a": "x > 1"}, {}, StateExplosionError, "needs at least 4096 states",
     ),
@@ -95,6 +99,11 @@ def test_what_cannot_work_is_refused_with_the_way_out(case: str) -> None:
     with pytest.raises(error) as caught:
         compiled(pattern, where, **rules)
     assert said in str(caught.value)
+
+
+def test_five_parts_in_any_order_are_not_too_many() -> None:
+    where = {name: f"x == {n}" for n, name in enumerate("abcde")}
+    assert compiled("each(a, b, c, d, e)", where).automaton.states < MOST_STATES
 
 
 def test_the_operator_that_explodes_is_named() -> None:

@@ -56,6 +56,8 @@ def test_the_demonstration_finds_what_happened_and_no_near_miss(told: dict[str, 
 def test_every_step_of_the_line_is_done_and_told(told: dict[str, Any], text: str) -> None:
     assert list(told["steps"]) == LINE
     assert told["matches"] > 0
+    assert told["rows"] > told["matches"], "most patterns tell of an episode in many rows"
+    assert f"<dt>matches</dt><dd>{told['matches']:,}</dd>" in text, "the page counts what the terminal counts"
     assert told["rejected"] > 0, "the raw feed has faults, and ingest finds them"
     assert all(f"<td>{step.capitalize()}</td>" in text for step in LINE[:-1]), "the page cannot tell of its own making"
 

@@ -64,8 +64,9 @@ def test_csv_with_iso_times_out_of_order(run: Any, tmp_path: Path) -> None:
     summary, rows = run(write_csv(tmp_path, lines))
     assert seen(rows) == EXPECTED
     assert (summary["events"], summary["matches"], summary["matches_by_pattern"]) == (4, 2, {"rise": 2})
+    assert (summary["rows"], summary["rows_by_pattern"]) == (2, {"rise": 2})
     assert (rows[0]["pattern_version"], rows[0]["time"]) == (3, "2024-01-01T00:00:01.000000Z")
-    assert set(rows[0]) >= {"match_id", "instance", "start_time", "registers", "count", "status"}
+    assert set(rows[0]) >= {"match_id", "instance", "start_time", "first_start_time", "registers", "count", "status"}
 
 
 def test_a_plain_table_has_hours_nights_and_minutes_since_its_start(run: Any, tmp_path: Path) -> None:

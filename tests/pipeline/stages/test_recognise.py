@@ -54,7 +54,7 @@ def with_conf(spark: SparkSession, **conf: str) -> None:
 def test_partitions_and_batches_change_nothing(spark: SparkSession, events: DataFrame) -> None:
     usual = found(events.transform(Recognise(PLAIN)))
     assert {row[1] for row in usual} == {"rise", "pairs", "counted", "stay"}
-    assert len({(row[0], row[12], row[6]) for row in usual}) == len(usual)
+    assert len({(row[0], row[13], row[6]) for row in usual}) == len(usual)
     try:
         with_conf(spark, shuffle__partitions="5", execution__arrow__maxRecordsPerBatch="7")
         assert found(events.transform(Recognise(PLAIN))) == usual

@@ -1,4 +1,6 @@
 import json
+from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from patterns.spec import Output
 from pipeline.stream.bucket_rules import BucketRules
 from pipeline.stream.saved import BucketClock
 from tests.pipeline.stream import lines
@@ -57,6 +60,25 @@ def test_events_out_of_order_within_the_watermark_are_put_in_order(seed: int) ->
     line.read(lines.NOTHING, control=['{"id": "end", "flush": true}'])
     assert line.rows("late") == []
     assert without_last_silence(line.rows("match"), events) == lines.as_set(lines.in_batch(PATTERNS, events))
+
+
+@pytest.mark.parametrize("episodes", ["all", "changes"])
+def test_an_episode_is_counted_as_one_match_however_many_rows_tell_of_it(episodes: str) -> None:
+    events = lines.some_events(3)
+    line = lines.Running(replace(SPEC, episodes=episodes))
+    matches, rows = Counter[str](), Counter[str]()
+    for part in cut(events, 3):
+        line.read(part)
+        assert line.bucket is not None
+        matches.update(line.bucket.tally.matches)
+        rows.update(line.bucket.tally.match_rows)
+    told = line.rows("match")
+    assert rows == Counter(row["pattern"] for row in told)
+    names = ("pattern", "track", "id_time_us", "id_tie")
+    listing = {p.name for p in PATTERNS if p.spec.output is Output.ENUMERATE}
+    found = {tuple(row[name] for name in names) for row in told if row["pattern"] not in listing}
+    assert {name: n for name, n in matches.items() if name not in listing} == Counter(name for name, *_ in found)
+    assert sum(matches.values()) < sum(rows.values())
 
 
 def test_an_event_behind_what_was_read_of_its_track_is_late_and_changes_nothing() -> None:

@@ -48,6 +48,16 @@ def test_alerts_do_not_depend_on_the_micro_batches(seed: int) -> None:
     assert alerts_of(events, cuts) == whole
 
 
+def test_alerts_are_counted_when_they_open_and_their_messages_apart() -> None:
+    running = Running(spec_for(some_patterns(), "alerts"), alerts=alerting(severity="info"))
+    running.read(some_events(1, tracks=1, events=60), now_us=1)
+    assert running.bucket is not None
+    told = [json.loads(row["payload"]) for row in running.rows("alert")]
+    assert running.bucket.tally.alert_rows == len(told)
+    assert running.bucket.tally.alerts == len({row["alert_id"] for row in told}) < len(told)
+    assert all(row["first_start_time"] <= row["start_time"] <= row["time"] for row in told)
+
+
 def test_the_clock_closes_what_nobody_ends() -> None:
     running = Running(spec_for(some_patterns(), "alerts"), alerts=alerting(severity="info"))
     events = some_events(1, tracks=1, events=60)

@@ -22,7 +22,17 @@ def filled() -> Metrics:
     metrics.hear_stats(
         3,
         [
-            stats(events=10, tracks=4, runs=3, rejected=2, matches={"stays": 2}, forecasts={"stays": 7}),
+            stats(
+                events=10,
+                tracks=4,
+                runs=3,
+                rejected=2,
+                matches={"stays": 2},
+                match_rows={"stays": 9},
+                alerts=3,
+                alert_rows=8,
+                forecasts={"stays": 7},
+            ),
             stats(events=5, late=1, tracks=3),
         ],
     )
@@ -52,6 +62,9 @@ def test_the_figures_of_all_buckets_are_served_for_prometheus() -> None:
         server.server_close()
     assert "# TYPE foresail_events_total counter\nforesail_events_total 15\n" in text
     assert 'foresail_matches_total{pattern="stays"} 2' in text
+    assert 'foresail_match_rows_total{pattern="stays"} 9' in text
+    assert "foresail_alerts_total 3\n" in text
+    assert "foresail_alert_rows_total 8\n" in text
     assert 'foresail_score{pattern="stays",measure="f1"} 0.5' in text
     assert 'foresail_control_messages_total{accepted="false"} 1' in text
     assert "foresail_lag_messages 5\n" in text
@@ -87,4 +100,5 @@ def test_the_live_table_shows_what_a_watcher_asks_for() -> None:
     assert "running for 1:02:05" in shown
     assert "F1 0.50" in shown
     assert re.search(r"lag, messages\s*│\s*5 ", shown)
+    assert "2 matches" in shown
     assert "2 matches" in shown

@@ -23,7 +23,7 @@ from pipeline.stages.schemes.facts import prepare
 from pipeline.stages.schemes.giants import long_tracks
 from pipeline.stages.schemes.planner import Scheme
 from pipeline.stages.schemes.running import Work, run_scheme
-from pipeline.stages.tally import EVENTS, MATCHES, open_tally
+from pipeline.stages.tally import EVENTS, MATCHES, ROWS, open_tally
 
 pytestmark = pytest.mark.spark
 
@@ -113,7 +113,9 @@ def by_scheme(
     work = Work(stage, events, prepared.source, str(folder), tally, updates=updates)
     written = run_scheme(work, prepared.choice)
     rows = spark.read.parquet(str(folder)).collect() if written else []
-    assert len(rows) == written == sum(n for (kind, _), n in tally.value.items() if kind == MATCHES)
+    assert len(rows) == written == sum(n for (kind, _), n in tally.value.items() if kind == ROWS)
+    matches = sum(n for (kind, _), n in tally.value.items() if kind == MATCHES)
+    assert matches == len({row["match_id"] for row in rows}), "the rows of an episode are one match"
     assert tally.value[EVENTS, ""] == events.count()
     return sorted(map(repr, rows))
 
@@ -166,7 +168,7 @@ def test_a_long_track_shared_in_slices_shows_the_same(spark: SparkSession, tmp_p
     run_scheme(work, prepared.choice)
     assert sorted(map(repr, spark.read.parquet(str(tmp_path / "out")).collect())) == expected
     assert tally.value[EVENTS, ""] == len(table)
-    assert sum(n for (kind, _), n in tally.value.items() if kind == MATCHES) == len(expected)
+    assert sum(n for (kind, _), n in tally.value.items() if kind == ROWS) == len(expected)
 
 
 def many_events(seed: int, tracks: int, rows: int) -> pa.Table:
@@ -212,7 +214,7 @@ def cut_and_whole(
         found = run_scheme(work, prepared.choice)
         digests.append(digest(spark.read.parquet(str(out)).drop("registers")))
         assert (found, tally.value[EVENTS, ""]) == (digests[-1][0], prepared.source.rows)
-        assert sum(count for (kind, _), count in tally.value.items() if kind == MATCHES) == found
+        assert sum(count for (kind, _), count in tally.value.items() if kind == ROWS) == found
     return digests, said
 
 
