@@ -50,9 +50,9 @@ def form_of(pattern: CompiledPattern) -> PatternForm:
     alone = plan([pattern])
     said = (pattern.name, pattern.version, pattern.spec.output.name, pattern.spec.limit)
     digest = hashlib.sha256(repr((said, [text_of(c) for c in pattern.conditions])).encode())
-    arrays = list(alone.tables)
+    arrays = [np.asarray(array) for array in alone.tables]
     if pattern.marking is not None:
-        arrays += [pattern.marking.delta, pattern.marking.accepting]
+        arrays += [np.asarray(pattern.marking.delta), np.asarray(pattern.marking.accepting)]
     for array in arrays:
         digest.update(repr((array.dtype.str, array.shape)).encode() + np.ascontiguousarray(array).tobytes())
     return PatternForm(pattern.name, pattern.version, digest.hexdigest()[:DIGEST_DIGITS], alone.runs)

@@ -11,8 +11,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from models.family_forecaster import FamilyForecasterState, fresh_family_forecaster_state
-from models.forecaster import ForecasterState, fresh_forecaster_state
+from models.family_forecaster import fresh_family_forecaster_state
+from models.forecaster import fresh_forecaster_state
 from models.model import Model
 from patterns.recognition.family_states import FamilyStates
 from patterns.recognition.forms import PatternForm, RecogniserForm
@@ -107,7 +107,7 @@ def counted(form: LineForm, parts: Sequence[Any]) -> Counted:
     return NO_TRACKS
 
 
-def blank(part: PartForm, tracks: Counted) -> RecogniserState | FamilyStates | ForecasterState | FamilyForecasterState:
+def blank(part: PartForm, tracks: Counted) -> Any:
     """The state of a part that begins with tracks which others have read so far."""
     number, models = len(tracks.seen), len(part.models)
     places = sum(model.places for model in part.models)
@@ -117,10 +117,11 @@ def blank(part: PartForm, tracks: Counted) -> RecogniserState | FamilyStates | F
     if part.kind == "families":
         states = fresh_states(part.recognised, number)._replace(**tracks._asdict())
         return FamilyStates(np.arange(number + 1, dtype=np.int64), np.full(number, -1, dtype=np.int32), states)
-    read = {"seen": tracks.seen, "last_time": tracks.last_time}
     if part.kind == "models":
-        return fresh_forecaster_state(number, models, places)._replace(**read)
-    return fresh_family_forecaster_state(number, models, places)._replace(**read)
+        followed = fresh_forecaster_state(number, models, places)
+        return followed._replace(seen=tracks.seen, last_time=tracks.last_time)
+    near = fresh_family_forecaster_state(number, models, places)
+    return near._replace(seen=tracks.seen, last_time=tracks.last_time)
 
 
 class LeftModels:

@@ -40,13 +40,13 @@ class Outcomes:
             return
         forecast = {model.pattern for part in after.parts for model in part.models}
         self._pending = self._pending[self._pending["pattern"].isin(forecast)].reset_index(drop=True)
-        was = _places(before)
-        now = {forecast: place for place, forecast in _places(after).items()}
+        now = {about: place for place, about in _places(after).items()}
+        moved = {place: now[about] for place, about in _places(before).items() if about in now}
         held = [name.split(_BETWEEN) for name in self.positive]
         self.positive = {
-            _BETWEEN.join((now[forecast][0], track, now[forecast][1], feature)): True
+            _BETWEEN.join((moved[group, model][0], track, moved[group, model][1], feature)): True
             for group, track, model, feature in held
-            if (forecast := was.get((group, model))) in now
+            if (group, model) in moved
         }
 
     def saved(self) -> pd.DataFrame | None:
