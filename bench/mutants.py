@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -162,7 +162,7 @@ def trial(changes: Sequence[Change], processes: int, limit_s: float) -> Iterator
     yield from (Outcome(change, EQUAL, 0.0) for change in changes if named(change) in known)
     with copies(processes) as free, ThreadPoolExecutor(processes) as pool:
         waiting = [pool.submit(tried, change, choice.tests_for(change.path), free, limit_s) for change in asked]
-        for done in waiting:
+        for done in as_completed(waiting):
             yield done.result()
 
 
