@@ -146,10 +146,25 @@ def _parts_untouched(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
                 yield node.returns
         case ast.ClassDef():
             yield from node.decorator_list
-        case ast.Assign(targets=[ast.Name(id=name)]) if name in ("msg", "__all__") or name.isupper():
-            # a message, or a limit that was chosen: another choice is no fault
+        case ast.Assign(targets=[ast.Name(id="msg" | "__all__")]):
+            yield node
+        case ast.Assign(targets=targets, value=value) if _is_number(value) and _is_constant(targets):
+            # a limit that was chosen: another choice is no fault
             yield node
         case ast.Call(func=ast.Name(id="slots" | "isinstance" | "cast" | "TypeVar")):
             yield node
         case ast.keyword(arg="strict" | "slots" | "frozen" | "repr" | "maxsize" | "dtype"):
             yield node.value
+
+
+def _is_constant(targets: list[ast.expr]) -> bool:
+    names = [part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+    return bool(names) and all(name.isupper() for name in names)
+
+
+def _is_number(value: ast.expr) -> bool:
+    """Whether an expression is written in numbers alone: `64`, `1 << 30`, `20_000, 64`."""
+    return all(isinstance(part, _OF_NUMBERS) for part in ast.walk(value))
+
+
+_OF_NUMBERS = (ast.Constant, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context)

@@ -10,17 +10,17 @@ compiled anew for each change in their folders, which takes a minute: `--without
 """
 
 import argparse
+import multiprocessing
 import os
 import random
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -31,6 +31,9 @@ from bench.mutant_sites import Change, changes_of, is_python
 from bench.mutant_tests import TestChoice
 
 ROOT = Path(__file__).resolve().parents[1]
+FORKS = multiprocessing.get_context("forkserver")
+LIBRARIES = ["numpy", "numba", "pandas", "pyarrow", "scipy.sparse", "sklearn.metrics", "lark", "pydantic", "hypothesis"]
+"""Imported once: each change then costs its tests, not seconds of imports."""
 EQUIVALENT = ROOT / "bench" / "mutants_equivalent.txt"
 PIPELINE = ("stages", "stream", "sources", "sinks", "quality")
 """Not the simulator, where another number is another world, and not the pages, where it is another pixel."""
@@ -117,27 +120,39 @@ def _verdict(copy: Path, tests: Sequence[str], limit_s: float) -> tuple[str, str
     done = _run(copy, ["-x", *tests], limit_s)
     if done is None:
         return TIMED_OUT, ""
-    failed = FAILED.search(done.stdout)
-    return (SURVIVED, "") if done.returncode in FINE else (CAUGHT, failed[1] if failed else "")
+    code, printed = done
+    failed = FAILED.search(printed)
+    return (SURVIVED, "") if code in FINE else (CAUGHT, failed[1] if failed else "")
 
 
-def _run(copy: Path, arguments: Sequence[str], limit_s: float) -> "subprocess.CompletedProcess[str] | None":
-    command = [sys.executable, "-B", "-m", "pytest", "-q", "--no-header", "--hypothesis-seed=0"]
-    command += ["-p", "no:cacheprovider", "-m", "not spark and not kafka and not airflow and not soak"]
-    # bytecode is known by second and size, and a change may alter neither
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(copy)}
-    try:
-        return subprocess.run(
-            [*command, *arguments],
-            cwd=copy,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=limit_s,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return None
+def _run(copy: Path, arguments: Sequence[str], limit_s: float) -> tuple[int, str] | None:
+    """How pytest ends and what it prints, run in the copy; None where the time is over."""
+    with tempfile.TemporaryDirectory(prefix="foresail-mutants-") as folder:
+        printed = Path(folder, "printed")
+        child = FORKS.Process(target=_pytest, args=(str(copy), list(arguments), str(printed)))
+        child.start()
+        child.join(limit_s)
+        if child.is_alive():
+            child.kill()
+            child.join()
+            return None
+        code = child.exitcode
+        return (1 if code is None else code), printed.read_text(encoding="utf-8", errors="replace")
+
+
+def _pytest(copy: str, arguments: list[str], printed: str) -> None:
+    """Runs in a process of its own, which knows the libraries and nothing of the project yet."""
+    with Path(printed).open("w", encoding="utf-8") as out:
+        os.dup2(out.fileno(), 1)
+        os.dup2(out.fileno(), 2)
+    os.chdir(copy)
+    sys.path[:] = [copy, *(place for place in sys.path if Path(place or ".").resolve() != ROOT)]
+    sys.dont_write_bytecode = True  # bytecode is known by second and size, and a change may alter neither
+    import pytest  # noqa: PLC0415 - only here is it run
+
+    marks = "not spark and not kafka and not airflow and not soak"
+    options = ["-q", "--no-header", "--hypothesis-seed=0", "-p", "no:cacheprovider", "-m", marks]
+    os._exit(int(pytest.main([*options, *arguments])))
 
 
 def trial(changes: Sequence[Change], processes: int, limit_s: float) -> Iterator[Outcome]:
@@ -147,7 +162,7 @@ def trial(changes: Sequence[Change], processes: int, limit_s: float) -> Iterator
     yield from (Outcome(change, EQUAL, 0.0) for change in changes if named(change) in known)
     with copies(processes) as free, ThreadPoolExecutor(processes) as pool:
         waiting = [pool.submit(tried, change, choice.tests_for(change.path), free, limit_s) for change in asked]
-        for done in waiting:
+        for done in as_completed(waiting):
             yield done.result()
 
 
@@ -159,7 +174,8 @@ def failing_anyway(tests: Sequence[str], limit_s: float) -> set[str]:
         done = _run(free.get(), sorted(set(tests)), limit_s)
     if done is None:
         return set(tests)
-    return set(FAILED.findall(done.stdout)) if done.returncode not in FINE else set()
+    code, printed = done
+    return set(FAILED.findall(printed)) if code not in FINE else set()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -171,6 +187,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--limit", type=float, default=300, help="seconds for the tests of one change")
     parser.add_argument("--without-kernels", action="store_true", help="leave out the folders whose change recompiles")
     asked = parser.parse_args(arguments)
+    FORKS.set_forkserver_preload([*LIBRARIES, "pytest", "_pytest.assertion.rewrite"])
     changes = sampled(ROOT, asked.seed, asked.changes, kernels=not asked.without_kernels)
     told: list[Outcome] = []
     for outcome in trial(changes, asked.processes, asked.limit):

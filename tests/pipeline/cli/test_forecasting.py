@@ -4,6 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from pipeline.cli import foresail
+from pipeline.cli.train import _show
 
 
 def told(*arguments: str) -> tuple[int, str]:
@@ -45,3 +46,23 @@ def test_wrong_usage_ends_with_code_2_and_the_way_out(arguments: list[str], way_
     code, output = told(*arguments)
     assert code == 2
     assert way_out in output
+
+
+def test_the_summary_of_training_tells_what_a_model_cannot_do(capsys: pytest.CaptureFixture[str]) -> None:
+    row = {
+        "pattern": "entry",
+        "model_version": "entry-v1-0001-ab12cd",
+        "order": 2,
+        "symbols": 80,
+        "contexts": 9,
+        "matches": 0,
+        "threshold": 0.2,
+        "scores": {},
+        "notes": ["no match in the training data: every forecast is zero", "smoothing 0.001 over 80 symbols is capped"],
+    }
+    summary = {"events": 9, "tracks": 1, "patterns": [row], "skipped": {"odd": "why"}, "models": "m", "seconds": 1.0}
+    _show(summary, as_json=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert "entry: no match in the training data: every forecast is zero" in lines
+    assert "entry: smoothing 0.001 over 80 symbols is capped" in lines
+    assert "not trained: odd (why)" in lines
