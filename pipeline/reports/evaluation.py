@@ -95,7 +95,7 @@ def outcome_map(pattern: Json, layers: Sequence[Layer], tracks: Sequence[TrackLi
 def _place(place: Json) -> Mark:
     time = datetime.fromisoformat(place["time"]).timestamp()
     lines = (place["track"], str(place["time"]), f"chance {share(place['probability'])}")
-    return Mark(place["lon"], place["lat"], time, time, lines)
+    return Mark(place["lon"], place["lat"], time, time, lines, track=place["track"])
 
 
 def how_measured(evaluation: Json) -> Markup:

@@ -34,8 +34,9 @@ def _mark(warned: Warned, names: Mapping[str, str]) -> Mark:
     time = warned.time.timestamp()
     outcome = f"it came {count_of(warned.came_after, 'event')} later" if warned.came_after else "it did not come"
     about = f"{titled(warned.pattern)}{_at(warned)}, chance {share(warned.probability)}"
-    lines = (about, names.get(warned.track, warned.track), f"{moment(warned.time, seconds=True)} UTC", outcome)
-    return Mark(warned.lon, warned.lat, time, time, lines, weight=warned.probability)
+    who = names.get(warned.track, warned.track)
+    lines = (about, who, f"{moment(warned.time, seconds=True)} UTC", outcome)
+    return Mark(warned.lon, warned.lat, time, time, lines, weight=warned.probability, track=who)
 
 
 def warnings_table(warnings: Warnings, models: Mapping[str, Model]) -> Markup:

@@ -62,6 +62,8 @@ class Mark:
     ref: str | None = None
     weight: float | None = None
     """From 0 to 1: how large and dark it is drawn; None for all alike."""
+    track: str = ""
+    """What its track is called, for those who look for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,5 +220,6 @@ def _mark(mark: Mark) -> dict[str, Any]:
         "until": round(mark.until),
         "lines": list(mark.lines),
         "ref": mark.ref,
+        "track": mark.track,
         "weight": None if mark.weight is None else round(mark.weight, 3),
     }

@@ -144,7 +144,9 @@ def _match(match: Match, pattern: PatternFound, names: Mapping[str, str]) -> Mar
         if match.is_placed
         else None
     )
-    return tag("details", tag("summary", *parts), tag("div", body, link), class_="match", id=match_key(match.match_id))
+    told = tag("div", body, link)
+    key, who = match_key(match.match_id), names.get(match.track, match.track)
+    return tag("details", tag("summary", *parts), told, class_="match", id=key, data_track=who)
 
 
 def _events(events: MatchEvents) -> Markup:
