@@ -134,7 +134,6 @@ def _curve(warned: Warned, model: Model, probability: Sequence[float]) -> Markup
     picture = bars(plot, "waiting time", [(n + 1.0, p) for n, p in enumerate(probability)], *marks, width=1.0)
     step_s = model.header.sampling_step_s
     pace = f" One event is about {span(step_s)}." if step_s else ""
-    chance = (
-        f"Chance that the match comes with just that event; tinted: the {within} events the warning is about.{pace}"
-    )
+    about = count_of(within, "event")
+    chance = f"Chance that the match comes with just that event; tinted: the {about} the warning is about.{pace}"
     return figure("When it may come", chance, picture)

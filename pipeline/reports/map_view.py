@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pipeline.reports.markup import Markup, note, tag
 from pipeline.reports.palette import Sign, icon
+from pipeline.reports.words import count_of
 
 DIGITS = 5
 """Of a degree: about a metre."""
@@ -188,7 +189,8 @@ def _tints(layers: Sequence[MapLayer]) -> dict[str, int]:
 
 def _described(view: MapView) -> str:
     marks = sum(len(group.marks) for group in view.groups)
-    return f"Map of {len(view.tracks)} tracks and {marks} marks. What is marked is also listed below on this page."
+    drawn = f"{count_of(len(view.tracks), 'track')} and {count_of(marks, 'mark')}"
+    return f"Map of {drawn}. What is marked is also listed below on this page."
 
 
 def _layer_key(layer: MapLayer) -> str:

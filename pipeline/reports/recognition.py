@@ -25,7 +25,7 @@ from pipeline.reports.pattern_section import PatternFound, counts_table, match_k
 from pipeline.reports.timeline import TimeRow, timeline
 from pipeline.reports.track_section import search_box, track_section
 from pipeline.reports.tracks import EventFacts, read_facts, read_tracks
-from pipeline.reports.words import count_of, moment, plain, span, times, titled
+from pipeline.reports.words import count_of, counted, moment, plain, span, times, titled
 from pipeline.reports.words import listed as in_words
 from pipeline.stages.whole_matches import read_matches
 
@@ -53,8 +53,8 @@ class Recognition:
     @property
     def names(self) -> dict[str, str]:
         """What the tracks are called that have a name."""
-        counted = {held.track: f"{held.name} ({held.track})" for held in self.found.by_track if held.name}
-        return counted | {line.track: line.label for line in self.tracks}
+        called = {held.track: f"{held.name} ({held.track})" for held in self.found.by_track if held.name}
+        return called | {line.track: line.label for line in self.tracks}
 
     @property
     def patterns(self) -> tuple[PatternFound, ...]:
@@ -195,11 +195,11 @@ def figures(read: Recognition) -> tuple[tuple[str, str], ...]:
     """The numbers at the head of the page."""
     facts = read.facts
     return (
-        (f"{facts.events:,}", "events read"),
-        (f"{facts.tracks:,}", "tracks"),
+        counted(facts.events, "event read", "events read"),
+        counted(facts.tracks, "track"),
         (span(facts.span.length), "of time"),
         (f"{len(read.patterns)} of {len(read.searched)}", "patterns found"),
-        (f"{read.found.total:,}", "matches"),
+        counted(read.found.total, "match", "matches"),
     )
 
 
@@ -212,13 +212,20 @@ def _lead(read: Recognition) -> Markup:
         f"{moment(facts.last)} UTC. "
     )
     if not patterns:
-        return paragraphs(said + f"None of the {len(read.searched)} patterns looked for was found.")
+        return paragraphs(said + _none_of(len(read.searched)))
     top = [f"{plain(p.name)} ({times(p.count.matches)})" for p in patterns[:3]]
     said += (
-        f"{len(patterns)} of {len(read.searched)} patterns were found, {times(read.found.total)} in all; "
+        f"{len(patterns)} of {count_of(len(read.searched), 'pattern')} {'was' if len(patterns) == 1 else 'were'} "
+        f"found, {times(read.found.total)} in all; "
         f"most often {in_words(top)}."
     )
     return paragraphs(said)
+
+
+def _none_of(patterns: int) -> str:
+    if patterns == 1:
+        return "The one pattern looked for was not found."
+    return f"None of the {patterns} patterns looked for was found."
 
 
 def recognition_map(read: Recognition) -> MapView:

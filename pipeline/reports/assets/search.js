@@ -1,6 +1,6 @@
 // Looking for a vessel: the map shows it alone, and the lists of vessels and matches leave out all others.
 for (const box of document.querySelectorAll("[data-search]")) {
-  const told = box.parentElement.querySelector("[data-told]");
+  const told = box.closest(".search").querySelector("[data-told]");
   const named = [...document.querySelectorAll("[data-track]")];
   const seek = () => {
     const text = box.value.trim().toLowerCase();
