@@ -9,6 +9,7 @@ from typing import Any
 
 from pipeline.quality.charts import bars, bucket_labels, coverage_map, duration
 from pipeline.quality.measure import Measures
+from pipeline.reports.words import count_of
 from pipeline.sinks.output_folder import replaced
 from pipeline.sources.repairs import REPAIRS
 from pipeline.stages.clean import REASONS
@@ -69,8 +70,9 @@ def _balance(quality: Mapping[str, Any]) -> str:
         warnings
         + f'<p class="balance"><b>{quality["rows_in"]:,}</b> rows in = <b>{quality["rows_out"]:,}</b> positions + '
         f"<b>{quality['rejected']:,}</b> rejected + <b>{quality['duplicates']:,}</b> duplicates</p>"
-        f"<p>{quality['out_of_order']:,} rows came out of order and were sorted. "
-        f"{quality['rows_stored']:,} positions of {quality['tracks']:,} tracks are stored.</p><ul>{files}</ul>"
+        f"<p>Out of order, and therefore sorted: {count_of(quality['out_of_order'], 'row')}. "
+        f"Stored: {count_of(quality['rows_stored'], 'position')} of {count_of(quality['tracks'], 'track')}.</p>"
+        f"<ul>{files}</ul>"
     )
 
 

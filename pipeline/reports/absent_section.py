@@ -35,12 +35,9 @@ def _mark(near: NearMiss, pattern: str, ref: str, names: Mapping[str, str]) -> M
     assert near.lon is not None, "only near-misses with a place are marked"
     assert near.lat is not None, "only near-misses with a place are marked"
     time = near.time.timestamp()
-    lines = (
-        f"{titled(pattern)}: {_left(near.missing)}",
-        names.get(near.track, near.track),
-        f"{moment(near.time, seconds=True)} UTC",
-    )
-    return Mark(near.lon, near.lat, time, time, lines, ref)
+    who = names.get(near.track, near.track)
+    lines = (f"{titled(pattern)}: {_left(near.missing)}", who, f"{moment(near.time, seconds=True)} UTC")
+    return Mark(near.lon, near.lat, time, time, lines, ref, track=who)
 
 
 def near_key(pattern: str, place: int) -> str:

@@ -28,6 +28,7 @@ from pipeline.reports.recognition import (
     recognition_map,
 )
 from pipeline.reports.timeline import TimeRow, timeline
+from pipeline.reports.track_section import search_box, track_section
 from pipeline.reports.warned import Warnings, read_warnings
 from pipeline.reports.words import count_of, listed, moment, plain, span, times, titled
 from pipeline.simulator.score import PatternScore
@@ -72,9 +73,13 @@ def demo_page(result: "DemoResult", read: Recognition, models: Mapping[str, Mode
             Section(
                 "map",
                 "Where and when",
-                map_markup(view, MAP_DATA) + tag("h3", "When it happened") + timeline(rows, read.facts.span),
+                search_box(view)
+                + map_markup(view, MAP_DATA)
+                + tag("h3", "When it happened")
+                + timeline(rows, read.facts.span),
             ),
             Section("found", "What was found", _found(read, result.scores)),
+            *track_section(read.found, read.facts.tracks, [p.name for p in read.patterns]),
             Section("forecasts", "What was foretold", _foretold(result, read, models, warnings)),
             Section("evaluation", "How good the forecasts are", judged),
             Section("patterns", "Pattern by pattern", pattern_by_pattern(read)),

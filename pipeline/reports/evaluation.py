@@ -16,7 +16,7 @@ from pipeline.reports.markup import Column, Markup, joined, note, table, tag
 from pipeline.reports.page import Page, Section, write_page
 from pipeline.reports.palette import Sign
 from pipeline.reports.recognition import FOOT
-from pipeline.reports.words import count_of, plain, share, titled
+from pipeline.reports.words import count_of, counted, plain, share, titled
 
 EVALUATION_FILE = "evaluation.html"
 ALL = "all"
@@ -95,7 +95,7 @@ def outcome_map(pattern: Json, layers: Sequence[Layer], tracks: Sequence[TrackLi
 def _place(place: Json) -> Mark:
     time = datetime.fromisoformat(place["time"]).timestamp()
     lines = (place["track"], str(place["time"]), f"chance {share(place['probability'])}")
-    return Mark(place["lon"], place["lat"], time, time, lines)
+    return Mark(place["lon"], place["lat"], time, time, lines, track=place["track"])
 
 
 def how_measured(evaluation: Json) -> Markup:
@@ -111,8 +111,9 @@ def how_measured(evaluation: Json) -> Markup:
     body = tag("p", said)
     if evaluation["sampled_events"] < evaluation["events"]:
         body += note(
-            f"Of {evaluation['events']:,} events a sample of {evaluation['sampled_tracks']:,} whole tracks with "
-            f"{evaluation['sampled_events']:,} events was evaluated."
+            f"Of {count_of(evaluation['events'], 'event')} a sample of "
+            f"{count_of(evaluation['sampled_tracks'], 'whole track')} with "
+            f"{count_of(evaluation['sampled_events'], 'event')} was evaluated."
         )
     skipped = [(plain(name), reason) for name, reason in evaluation.get("skipped", {}).items()]
     if skipped:
@@ -122,9 +123,11 @@ def how_measured(evaluation: Json) -> Markup:
 
 def _figures(evaluation: Json) -> tuple[tuple[str, str], ...]:
     return (
-        (f"{len(evaluation['patterns'])}", "patterns forecast"),
-        (f"{sum(pattern['matches'] for pattern in evaluation['patterns']):,}", "matches to foretell"),
-        (f"{evaluation['sampled_events']:,}", "events evaluated"),
-        (f"{evaluation['sampled_tracks']:,}", "tracks"),
+        counted(len(evaluation["patterns"]), "pattern forecast", "patterns forecast"),
+        counted(
+            sum(pattern["matches"] for pattern in evaluation["patterns"]), "match to foretell", "matches to foretell"
+        ),
+        counted(evaluation["sampled_events"], "event evaluated", "events evaluated"),
+        counted(evaluation["sampled_tracks"], "track"),
         (f"{evaluation['folds']}", f"folds by {evaluation['by']}"),
     )

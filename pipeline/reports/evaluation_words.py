@@ -64,17 +64,13 @@ def verdict(pattern: Json, rows: Sequence[Json]) -> str:
     if row is None or model is None:
         return f"{name.capitalize()} could not be evaluated."
     ahead = _ahead(pattern["within"], pattern["step_s"])
-    said = [f"Whether {_article(name)} comes within the next {ahead} can be forecast {grade(row['f1'])}."]
+    said = [f"Whether a match of {name} comes within the next {ahead} can be forecast {grade(row['f1'])}."]
     said += _early(model["earliness"], pattern["step_s"])
     said.append(_wrong(row))
     if row["calibration_error"] is not None:
         said.append(_honest(row["calibration_error"]))
     said += _compared(pattern, row, rows)
     return " ".join(said)
-
-
-def _article(name: str) -> str:
-    return f"{'an' if name[:1] in 'aeiou' else 'a'} match of {name}" if " " in name else f"a match of {name}"
 
 
 def _ahead(events: int, step_s: float | None) -> str:

@@ -34,8 +34,9 @@ def _mark(warned: Warned, names: Mapping[str, str]) -> Mark:
     time = warned.time.timestamp()
     outcome = f"it came {count_of(warned.came_after, 'event')} later" if warned.came_after else "it did not come"
     about = f"{titled(warned.pattern)}{_at(warned)}, chance {share(warned.probability)}"
-    lines = (about, names.get(warned.track, warned.track), f"{moment(warned.time, seconds=True)} UTC", outcome)
-    return Mark(warned.lon, warned.lat, time, time, lines, weight=warned.probability)
+    who = names.get(warned.track, warned.track)
+    lines = (about, who, f"{moment(warned.time, seconds=True)} UTC", outcome)
+    return Mark(warned.lon, warned.lat, time, time, lines, weight=warned.probability, track=who)
 
 
 def warnings_table(warnings: Warnings, models: Mapping[str, Model]) -> Markup:
@@ -133,7 +134,6 @@ def _curve(warned: Warned, model: Model, probability: Sequence[float]) -> Markup
     picture = bars(plot, "waiting time", [(n + 1.0, p) for n, p in enumerate(probability)], *marks, width=1.0)
     step_s = model.header.sampling_step_s
     pace = f" One event is about {span(step_s)}." if step_s else ""
-    chance = (
-        f"Chance that the match comes with just that event; tinted: the {within} events the warning is about.{pace}"
-    )
+    about = count_of(within, "event")
+    chance = f"Chance that the match comes with just that event; tinted: the {about} the warning is about.{pace}"
     return figure("When it may come", chance, picture)

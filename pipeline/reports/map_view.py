@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pipeline.reports.markup import Markup, note, tag
 from pipeline.reports.palette import Sign, icon
+from pipeline.reports.words import count_of
 
 DIGITS = 5
 """Of a degree: about a metre."""
@@ -62,6 +63,8 @@ class Mark:
     ref: str | None = None
     weight: float | None = None
     """From 0 to 1: how large and dark it is drawn; None for all alike."""
+    track: str = ""
+    """What its track is called, for those who look for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +189,8 @@ def _tints(layers: Sequence[MapLayer]) -> dict[str, int]:
 
 def _described(view: MapView) -> str:
     marks = sum(len(group.marks) for group in view.groups)
-    return f"Map of {len(view.tracks)} tracks and {marks} marks. What is marked is also listed below on this page."
+    drawn = f"{count_of(len(view.tracks), 'track')} and {count_of(marks, 'mark')}"
+    return f"Map of {drawn}. What is marked is also listed below on this page."
 
 
 def _layer_key(layer: MapLayer) -> str:
@@ -218,5 +222,6 @@ def _mark(mark: Mark) -> dict[str, Any]:
         "until": round(mark.until),
         "lines": list(mark.lines),
         "ref": mark.ref,
+        "track": mark.track,
         "weight": None if mark.weight is None else round(mark.weight, 3),
     }

@@ -4,9 +4,10 @@ Names of vessels, ports and files come from data that nobody has vouched for, so
 strings into HTML by itself.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import repeat
 
 EMPTY_TAGS = frozenset({"br", "circle", "input", "line", "meta", "path", "polyline", "rect", "use"})
 
@@ -60,7 +61,12 @@ class Column:
     hint: str | None = None
 
 
-def table(columns: Sequence[Column], rows: Iterable[Sequence[object]], class_: str | None = None) -> Markup:
+def table(
+    columns: Sequence[Column],
+    rows: Iterable[Sequence[object]],
+    class_: str | None = None,
+    row_attributes: Iterable[Mapping[str, object]] | None = None,
+) -> Markup:
     """A table that scrolls sideways by itself where the page is narrow."""
     kinds = ["n" if column.numeric else None for column in columns]
     head = joined(
@@ -68,7 +74,8 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[object]], class_: s
         for column, kind in zip(columns, kinds, strict=True)
     )
     body = joined(
-        tag("tr", *(tag("td", cell, class_=kind) for cell, kind in zip(row, kinds, strict=True))) for row in rows
+        tag("tr", *(tag("td", cell, class_=kind) for cell, kind in zip(row, kinds, strict=True)), **held)
+        for row, held in zip(rows, row_attributes or repeat({}), strict=False)
     )
     whole = tag("table", tag("thead", tag("tr", head)), tag("tbody", body), class_=class_)
     return tag("div", whole, class_="wide", tabindex="0")

@@ -13,7 +13,7 @@ from typing import Any
 from pipeline.reports.markup import Markup, joined, safe, tag
 from pipeline.sinks.output_folder import replaced
 
-SCRIPTS = ("map.js", "timeline.js", "page.js")
+SCRIPTS = ("map.js", "timeline.js", "search.js", "page.js")
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,9 @@ def _pattern(pattern: PatternFound, names: Mapping[str, str], is_open: bool) -> 
 
 def _more(pattern: PatternFound) -> Markup | None:
     rest = pattern.count.matches - len(pattern.matches)
-    return note(f"{rest:,} more are not listed here; all are in the matches of this run.") if rest > 0 else None
+    if rest <= 0:
+        return None
+    return note(f"{rest:,} more {'is' if rest == 1 else 'are'} not listed here; all are in the matches of this run.")
 
 
 def definition(searched: Searched) -> Markup:
@@ -144,7 +146,9 @@ def _match(match: Match, pattern: PatternFound, names: Mapping[str, str]) -> Mar
         if match.is_placed
         else None
     )
-    return tag("details", tag("summary", *parts), tag("div", body, link), class_="match", id=match_key(match.match_id))
+    told = tag("div", body, link)
+    key, who = match_key(match.match_id), names.get(match.track, match.track)
+    return tag("details", tag("summary", *parts), told, class_="match", id=key, data_track=who)
 
 
 def _events(events: MatchEvents) -> Markup:
@@ -154,7 +158,7 @@ def _events(events: MatchEvents) -> Markup:
     before = 0
     for row in events.rows:
         if row.number > before + 1:
-            rows.append((f"… {row.number - before - 1:,} events …", *("" for _ in events.attributes), ""))
+            rows.append((f"… {count_of(row.number - before - 1, 'event')} …", *("" for _ in events.attributes), ""))
         rows.append(_event(row))
         before = row.number
     return table(columns, rows, "dense")

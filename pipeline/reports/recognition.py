@@ -23,8 +23,9 @@ from pipeline.reports.page import Page, Section, paragraphs, write_page
 from pipeline.reports.palette import sign_of
 from pipeline.reports.pattern_section import PatternFound, counts_table, match_key, pattern_details
 from pipeline.reports.timeline import TimeRow, timeline
+from pipeline.reports.track_section import search_box, track_section
 from pipeline.reports.tracks import EventFacts, read_facts, read_tracks
-from pipeline.reports.words import count_of, moment, plain, span, times, titled
+from pipeline.reports.words import count_of, counted, moment, plain, span, times, titled
 from pipeline.reports.words import listed as in_words
 from pipeline.stages.known_share import in_words as said
 from pipeline.stages.whole_matches import read_matches
@@ -55,7 +56,8 @@ class Recognition:
     @property
     def names(self) -> dict[str, str]:
         """What the tracks are called that have a name."""
-        return {line.track: line.label for line in self.tracks}
+        called = {held.track: f"{held.name} ({held.track})" for held in self.found.by_track if held.name}
+        return called | {line.track: line.label for line in self.tracks}
 
     @property
     def patterns(self) -> tuple[PatternFound, ...]:
@@ -162,8 +164,9 @@ def recognition_sections(read: Recognition, view: MapView) -> tuple[Section, ...
     rows = [TimeRow(titled(p.name), p.sign, dict(p.count.bins)) for p in patterns]
     over_time = tag("h3", "When it happened") + timeline(rows, read.facts.span) if rows else Markup("")
     return (
-        Section("map", "Where and when", map_markup(view, MAP_DATA) + over_time),
+        Section("map", "Where and when", search_box(view) + map_markup(view, MAP_DATA) + over_time),
         Section("counts", "What was found", _counted(read)),
+        *track_section(read.found, read.facts.tracks, [p.name for p in patterns]),
         Section("patterns", "Pattern by pattern", pattern_by_pattern(read)),
     )
 
@@ -201,11 +204,11 @@ def figures(read: Recognition) -> tuple[tuple[str, str], ...]:
     """The numbers at the head of the page."""
     facts = read.facts
     return (
-        (f"{facts.events:,}", "events read"),
-        (f"{facts.tracks:,}", "tracks"),
+        counted(facts.events, "event read", "events read"),
+        counted(facts.tracks, "track"),
         (span(facts.span.length), "of time"),
         (f"{len(read.patterns)} of {len(read.searched)}", "patterns found"),
-        (f"{read.found.total:,}", "matches"),
+        counted(read.found.total, "match", "matches"),
     )
 
 
@@ -218,13 +221,20 @@ def _lead(read: Recognition) -> Markup:
         f"{moment(facts.last)} UTC. "
     )
     if not patterns:
-        return paragraphs(said + f"None of the {len(read.searched)} patterns looked for was found.")
+        return paragraphs(said + _none_of(len(read.searched)))
     top = [f"{plain(p.name)} ({times(p.count.matches)})" for p in patterns[:3]]
     said += (
-        f"{len(patterns)} of {len(read.searched)} patterns were found, {times(read.found.total)} in all; "
+        f"{len(patterns)} of {count_of(len(read.searched), 'pattern')} {'was' if len(patterns) == 1 else 'were'} "
+        f"found, {times(read.found.total)} in all; "
         f"most often {in_words(top)}."
     )
     return paragraphs(said)
+
+
+def _none_of(patterns: int) -> str:
+    if patterns == 1:
+        return "The one pattern looked for was not found."
+    return f"None of the {patterns} patterns looked for was found."
 
 
 def recognition_map(read: Recognition) -> MapView:
@@ -252,10 +262,12 @@ def _mark(match: Match, names: Mapping[str, str], shown: set[str]) -> Mark:
     assert match.lon is not None, "only placed matches are marked"
     assert match.lat is not None, "only placed matches are marked"
     lasted = (match.end - match.start).total_seconds()
+    who = names.get(match.track, match.track)
     lines = (
         match.instance,
-        names.get(match.track, match.track),
+        who,
         f"{moment(match.time, seconds=True)} UTC" + (f", over {span(lasted)}" if lasted else ""),
     )
     ref = match_key(match.match_id) if match.match_id in shown else None
-    return Mark(match.lon, match.lat, match.start.timestamp(), match.end.timestamp(), tuple(filter(None, lines)), ref)
+    ends = (match.start.timestamp(), match.end.timestamp())
+    return Mark(match.lon, match.lat, *ends, tuple(filter(None, lines)), ref, track=who)

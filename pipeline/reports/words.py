@@ -10,6 +10,12 @@ def count_of(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def counted(number: int, one: str, many: str | None = None) -> tuple[str, str]:
+    """A number and what it counts, apart: `1` and `track`, `2,345` and `tracks`."""
+    figure, _, what = count_of(number, one, many).partition(" ")
+    return figure, what
+
+
 def times(number: int) -> str:
     """How often: once, twice, 12 times."""
     return {1: "once", 2: "twice"}.get(number, f"{number:,} times")

@@ -6,6 +6,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 PLACE = ("lon", "lat")
+FIRST_START = "first_start_time"
+"""The earliest start that makes a match, in rows that have it."""
 
 
 def read_matches(spark: SparkSession, path: Path) -> DataFrame:
@@ -13,7 +15,7 @@ def read_matches(spark: SparkSession, path: Path) -> DataFrame:
     if path.is_dir():
         return spark.read.parquet(str(path))
     rows = spark.read.json(str(path))
-    times = [name for name in ("time", "start_time", "first_start_time") if name in rows.columns]
+    times = [name for name in ("time", "start_time", FIRST_START) if name in rows.columns]
     return rows.withColumns({name: F.to_timestamp(name) for name in times}) if times else rows
 
 
@@ -23,12 +25,12 @@ def whole_matches(rows: DataFrame) -> DataFrame:
     Rows of an earlier version have no `first_start_time`; theirs is `start_time`.
     """
     has_place = set(PLACE) <= set(rows.columns)
-    began = [F.col(name) for name in ("first_start_time", "start_time", "time") if name in rows.columns]
+    began = [F.col(name) for name in (FIRST_START, "start_time", "time") if name in rows.columns]
     place = F.min_by(F.struct(*PLACE), "time") if has_place else F.lit(None)
     told = rows.groupBy("match_id").agg(
         *(F.first(name).alias(name) for name in ("pattern", "pattern_version", "instance", "track")),
         F.coalesce(F.min("start_time"), F.min("time")).alias("start_time"),
-        F.min(F.coalesce(*began)).alias("first_start_time"),
+        F.min(F.coalesce(*began)).alias(FIRST_START),
         F.min("time").alias("time"),
         F.max("time").alias("end_time"),
         F.min("index").alias("index"),

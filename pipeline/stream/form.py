@@ -18,6 +18,7 @@ from patterns.recognition.family_states import FamilyStates
 from patterns.recognition.forms import PatternForm, RecogniserForm
 from patterns.recognition.recogniser import RecogniserState
 from patterns.recognition.sets import fresh_set_states
+from patterns.recognition.starts import room_at_rest, words_for
 from patterns.recognition.track_state import fresh_states
 
 Kind: TypeAlias = Literal["patterns", "families", "models", "family_models"]
@@ -111,12 +112,13 @@ def blank(part: PartForm, tracks: Counted) -> Any:
     """The state of a part that begins with tracks which others have read so far."""
     number, models = len(tracks.seen), len(part.models)
     places = sum(model.places for model in part.models)
+    begun = room_at_rest(number, 0, words_for(max((form.runs for form in part.recognised.patterns), default=1)))
     if part.kind == "patterns":
         detecting = fresh_states(part.recognised, number)._replace(**tracks._asdict())
-        return RecogniserState(detecting, tuple(fresh_set_states(number) for _ in part.recognised.counting))
+        return RecogniserState(detecting, begun, tuple(fresh_set_states(number) for _ in part.recognised.counting))
     if part.kind == "families":
         states = fresh_states(part.recognised, number)._replace(**tracks._asdict())
-        return FamilyStates(np.arange(number + 1, dtype=np.int64), np.full(number, -1, dtype=np.int32), states)
+        return FamilyStates(np.arange(number + 1, dtype=np.int64), np.full(number, -1, dtype=np.int32), states, begun)
     if part.kind == "models":
         followed = fresh_forecaster_state(number, models, places)
         return followed._replace(seen=tracks.seen, last_time=tracks.last_time)

@@ -1,6 +1,7 @@
 """A forecast is explained in words that an analyst reads, with the curve behind it."""
 
 import re
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -68,3 +69,12 @@ def test_a_symbol_is_named_by_what_holds() -> None:
 def test_seconds_are_unknown_where_no_time_was_counted() -> None:
     model = model_of(PATTERN, ["a", "b"], order=0)
     assert np.isnan(explain(model, 0).seconds).all()
+
+
+def test_a_learned_condition_is_told_in_words() -> None:
+    texts = ("7000 <= port.distance_m < 8000 and 7 <= speed_kn < 11", *MODEL.header.condition_texts[1:])
+    header = replace(MODEL.header, condition_names=("leaf_18", "b", "c"), condition_texts=texts)
+    model = replace(MODEL, header=header)
+    (a,), (none,) = symbols_of(PATTERN, "a"), symbols_of(PATTERN, "x")
+    assert symbol_text(model, int(a)) == "7 to 8 km off the port, 7 to 11 kn"
+    assert symbol_text(model, int(none)) == "none of b, c"

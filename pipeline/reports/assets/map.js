@@ -9,6 +9,7 @@ class FleetMap {
     this.data = JSON.parse(document.getElementById(root.dataset.map).textContent);
     this.hidden = new Set();
     this.chosen = null;
+    this.sought = null;
     this.pinned = null;
     this.project();
     this.tip = this.area.appendChild(document.createElement("div"));
@@ -230,10 +231,10 @@ class FleetMap {
   tracks() {
     const pen = this.pen;
     for (const line of this.data.tracks) {
-      const lit = line === this.near;
+      const lit = line === this.near || (this.sought !== null && this.named(line));
       pen.strokeStyle = this.colour(lit ? "track-lit" : "track");
       pen.lineWidth = lit ? 2.2 : 1.3;
-      pen.globalAlpha = this.chosen && !lit ? 0.3 : lit ? 1 : 0.85;
+      pen.globalAlpha = lit ? 1 : this.chosen || this.sought !== null ? 0.3 : 0.85;
       pen.beginPath();
       for (const part of line.parts) {
         if (part.length === 2) this.dot(...this.screen(part[0], part[1])); // heard once: no line to draw
@@ -258,6 +259,7 @@ class FleetMap {
     pen.lineWidth = 1.7;
     pen.beginPath();
     for (const line of this.data.tracks) {
+      if (this.sought !== null && !this.named(line)) continue;
       line.parts.forEach((part, p) => {
         const times = line.times[p];
         for (let n = 1; n < times.length; n++) {
@@ -271,7 +273,33 @@ class FleetMap {
   }
 
   counts(mark) {
+    if (this.sought !== null && !this.named(mark)) return false;
     return !this.chosen || (mark.until >= this.chosen[0] && mark.time <= this.chosen[1]);
+  }
+
+  named(held) {
+    held.words ??= (held.track ?? [held.name, ...held.lines].join("\n")).toLowerCase();
+    return held.words.includes(this.sought);
+  }
+
+  seek(text) {
+    this.sought = text ? text.toLowerCase() : null;
+    this.unpin();
+    const found = this.sought === null ? [] : this.data.tracks.filter((line) => this.named(line));
+    if (found.length) this.fit(this.around(found));
+    else this.draw();
+    return found.length;
+  }
+
+  around(lines) {
+    let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
+    for (const line of lines) for (const part of line.parts) for (let n = 0; n < part.length; n += 2) {
+      left = Math.min(left, part[n]); right = Math.max(right, part[n]);
+      top = Math.min(top, part[n + 1]); bottom = Math.max(bottom, part[n + 1]);
+    }
+    const [west, north] = FleetMap.degrees(left, top);
+    const [east, south] = FleetMap.degrees(right, bottom);
+    return [west - 0.005, south - 0.005, east + 0.005, north + 0.005];
   }
 
   marks(group) {

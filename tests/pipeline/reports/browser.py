@@ -37,9 +37,9 @@ def find_browser() -> str | None:
     return next((found for found in map(shutil.which, NAMES) if found), None)
 
 
-def load(browser: str, file: Path, profile: Path) -> Loaded:
-    """Open the file and wait until it has settled."""
-    command = [browser, *OPTIONS, f"--user-data-dir={profile}", "--dump-dom", file.as_uri()]
+def load(browser: str, file: Path, profile: Path, asked: str = "") -> Loaded:
+    """Open the file, with what a link may ask of it, and wait until it has settled."""
+    command = [browser, *OPTIONS, f"--user-data-dir={profile}", "--dump-dom", file.as_uri() + asked]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     said = [line for line in ended.stderr.splitlines() if "CONSOLE" in line]
     return Loaded(ended.stdout, tuple(said))

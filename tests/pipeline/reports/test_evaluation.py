@@ -82,3 +82,10 @@ def test_scores_that_the_events_do_not_define_are_dashes(tmp_path: Path) -> None
 def test_an_evaluation_of_nothing_says_so() -> None:
     evaluation = {**evaluation_case(), "patterns": [], "rows": []}
     assert "No pattern could be evaluated" in render_page(evaluation_page(evaluation))
+
+
+def test_a_pattern_that_begins_with_a_vowel_has_no_other_article() -> None:
+    evaluation = evaluation_case()
+    pattern = {**evaluation["patterns"][0], "pattern": "approaching_port"}
+    rows = [{**row, "pattern": "approaching_port"} for row in evaluation["rows"]]
+    assert "Whether a match of approaching port comes" in verdict(pattern, rows)

@@ -2,12 +2,14 @@
 
 import json
 import re
+from datetime import timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 
 from pipeline.reports.recognition import read_recognition, recognition_page, write_recognition_report
 from tests.pipeline.reports.conftest import EVIL, World
@@ -96,8 +98,38 @@ def test_each_pattern_has_its_sentence_its_automaton_and_its_number(text: str) -
     page = Elements(text)
     assert "A vessel outside is seen inside <the port>." in page.text
     assert 'id="pattern-entry"' in text
-    assert text.count('<div class="automaton"') == 2
+    assert text.count('<div class="automaton"') == 3
     assert "Looked for and not found: never." in page.text
+
+
+def test_a_pattern_that_was_not_found_says_why(text: str) -> None:
+    page = Elements(text)
+    assert 'id="pattern-never"' in text
+    assert "80 events were looked at. The condition flies never held. Nothing of it was ever under way." in page.text
+
+
+def test_tracks_are_listed_with_what_was_found_on_them_and_can_be_looked_for(text: str) -> None:
+    page = Elements(text)
+    assert "Something was found on 2 of 2 tracks." in page.text
+    assert "entry 1, fast 1" in page.text
+    rows = [held for tag, held in page.seen if tag == "tr" and "data-track" in held]
+    assert [held["data-track"] for held in rows] == [f"{EVIL} (a)", f"{EVIL} (b)"]
+    assert any("data-search" in held for _, held in page.seen)
+
+
+def test_a_match_is_shown_from_its_first_start_where_rows_have_it(spark: SparkSession, world: World) -> None:
+    rows = spark.read.parquet(str(world.matches)).where("pattern = 'fast'")
+    earlier = rows.withColumn("first_start_time", F.expr("start_time - INTERVAL 2 MINUTES"))
+    folder = Path(world.request.out).parent / "first_start"
+    earlier.write.mode("overwrite").parquet(str(folder))
+    read = read_recognition(spark, folder, world.events, world.catalog, world.layers)
+    starts = {row[0] for row in rows.groupBy("match_id").agg(F.min("start_time")).select("min(start_time)").collect()}
+    assert {match.start for match in read.listed} == {start - timedelta(minutes=2) for start in starts}
+
+
+def test_land_lies_under_the_map_and_its_source_is_named(text: str) -> None:
+    assert len(map_data(text)["land"]) > 100
+    assert "Natural Earth" in text
 
 
 def test_the_events_of_a_match_show_what_held_on_them(text: str) -> None:

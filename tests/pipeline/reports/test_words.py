@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from pipeline.reports.words import count_of, listed, moment, number, share, span, times, titled
+from pipeline.reports.words import count_of, counted, listed, moment, number, share, span, times, titled
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,8 @@ def test_counts_shares_and_lists_read_like_sentences() -> None:
         "12",
         "unknown",
     ]
+
+
+def test_one_thing_is_not_counted_as_many() -> None:
+    assert counted(1, "track") == ("1", "track")
+    assert counted(2345, "match to foretell", "matches to foretell") == ("2,345", "matches to foretell")
