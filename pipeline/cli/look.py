@@ -1,6 +1,7 @@
 """`foresail look`: what a file looks like, and the mapping by which `foresail ingest` reads it. Needs no Java."""
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -20,7 +21,12 @@ from pipeline.cli.faults import FAILED
 )
 @click.option("--json", "as_json", is_flag=True, help="End standard output with one line of JSON.")
 def command(
-    file: Path, mapping_file: Path | None, force: bool, domain: str | None, day_first: bool, as_json: bool
+    file: Path,
+    mapping_file: Path | None,
+    force: bool,
+    domain: Literal["maritime", "fleet"] | None,
+    day_first: bool,
+    as_json: bool,
 ) -> None:
     """Say what FILE looks like: its form, its columns and units, ten rows as parsed, and what is doubtful.
 

@@ -39,7 +39,6 @@ class ColumnGuess:
     missing: tuple[float, ...] = ()
     time: TimeForm | None = None
     codes: dict[str, str] | None = None
-    doubt: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +85,10 @@ class _Choosing:
         self.chosen.append(replace(guess, **further))  # type: ignore[arg-type]
 
 
-def guess_columns(profiles: Sequence[Profile], named: bool = True) -> Guess:
+def guess_columns(profiles: Sequence[Profile], named: bool = True, domain: Domain | None = None) -> Guess:
     """The canonical columns among `profiles`; `named` says whether the file names its columns."""
     choosing = _Choosing(list(profiles))
-    domain = _domain(choosing)
+    domain = domain or _domain(choosing)
     _choose_time(choosing)
     _choose_place(choosing, named)
     _choose_identity(choosing, named)

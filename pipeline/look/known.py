@@ -65,9 +65,9 @@ def gtfs_rows(head: Head) -> list[dict[str, Any]] | None:
     """The first vehicles of a GTFS-realtime snapshot; None where it is none."""
     if not head.whole or not head.data.startswith(b"\x0a"):
         return None
-    from pipeline.sources.gtfs_realtime import _entities  # noqa: PLC0415 - protobuf is only needed here
+    from pipeline.sources.gtfs_realtime import entities_of  # noqa: PLC0415 - protobuf is only needed here
 
-    entities = _entities(head.data, str(head.path))
+    entities = entities_of(head.data, str(head.path))
     if not entities or any(entity.get("fault") == "unreadable" for entity in entities):
         return None
     names = {"track": "vehicle", "lon": "longitude", "lat": "latitude", "course_deg": "bearing"}

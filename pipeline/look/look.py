@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.look import known
-from pipeline.look.guess import Guess, guess_columns
+from pipeline.look.guess import Domain, Guess, guess_columns
 from pipeline.look.head import Head, read_head
 from pipeline.look.mapping import attribute_name, common_decimal, mapping_of, mapping_text
 from pipeline.look.parquet import MAGIC, NotReadableError, parquet_table
@@ -85,7 +85,7 @@ class Look:
         return self.feed is not None and not self.faults
 
 
-def look_at(path: Path, now: datetime | None = None, domain: str | None = None, month_first: bool = False) -> Look:
+def look_at(path: Path, now: datetime | None = None, domain: Domain | None = None, month_first: bool = False) -> Look:
     """What `path` looks like, from a bounded head of it."""
     head = read_head(path)
     looking = _Looking(head, now or datetime.now(UTC), domain, month_first)
@@ -114,7 +114,7 @@ def _packing_faults(head: Head) -> list[str]:
 class _Looking:
     head: Head
     now: datetime
-    domain: str | None
+    domain: Domain | None
     month_first: bool
 
     def seen(self) -> Look:
@@ -204,9 +204,7 @@ class _Looking:
 
     def _table(self, table: Table, kind: str, says: str, feed: str | None) -> Look:
         profiles = [Profile(column, self.now, self.month_first) for column in table.columns()]
-        guess = _with_speed_unit(guess_columns(profiles, table.header), table, feed)
-        if self.domain:
-            guess = _of_domain(guess, self.domain)
+        guess = _with_speed_unit(guess_columns(profiles, table.header, self.domain), table, feed)
         decimal = common_decimal(profiles)
         seen = Look(
             self.head,
@@ -286,16 +284,6 @@ def _with_speed_unit(guess: Guess, table: Table, feed: str | None) -> Guess:
         else f"{speed.columns[0]}: the unit is unknown ({units}); {assumed} is assumed. Check `unit`."
     )
     return replace(guess, columns=columns, doubts=(*guess.doubts, doubt))
-
-
-def _of_domain(guess: Guess, domain: str) -> Guess:
-    """`guess` for the domain that the user names: a speed goes by that domain's column."""
-    role = "speed_kn" if domain == "maritime" else "speed_kmh"
-    columns = tuple(
-        replace(column, role=role) if column.role in ("speed_kn", "speed_kmh") else column for column in guess.columns
-    )
-    doubts = tuple(doubt for doubt in guess.doubts if not doubt.startswith("vessels or vehicles?"))
-    return replace(guess, domain=domain, columns=columns, doubts=doubts)  # type: ignore[arg-type]
 
 
 def _seen_column(profile: Profile, guess: Guess) -> SeenColumn:

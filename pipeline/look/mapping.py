@@ -16,7 +16,6 @@ from pipeline.schemas import DERIVED_COLUMNS, POSITION_COLUMNS
 RESERVED = frozenset(
     (*POSITION_COLUMNS, *DERIVED_COLUMNS, "line", "raw", "fault", "station", "repairs", "reason", "age")
 )
-WIDTH = 110
 
 
 def mapping_of(guess: Guess, profiles: Sequence[Profile], table: Table, form: str, name: str) -> dict[str, Any]:
@@ -91,7 +90,7 @@ def _entry(column: ColumnGuess, decimal: Decimal) -> str | dict[str, Any]:
         entry["missing"] = [_number(value) for value in column.missing]
     if column.codes:
         entry["codes"] = column.codes
-    if form is None and column.decimal != decimal and any(column.columns) and column.decimal == ",":
+    if form is None and column.decimal == "," != decimal:
         entry["decimal"] = column.decimal
     return entry["column"] if list(entry) == ["column"] and isinstance(entry["column"], str) else entry
 

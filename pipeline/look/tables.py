@@ -18,7 +18,6 @@ SCORED_ROWS = 200
 MOST_ROWS = 5_000
 MOST_COLUMNS = 2_000
 LIST_START = re.compile(r'"(features|positions|data|results|items|messages)"\s*:\s*\[')
-MOST_DEPTH = 50
 
 
 @dataclass(frozen=True, slots=True)

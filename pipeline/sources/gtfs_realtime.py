@@ -98,10 +98,11 @@ def decode_snapshots(snapshots: DataFrame) -> DataFrame:
 def _decode(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         for content, source in zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True):
-            yield pa.RecordBatch.from_pylist(_entities(content, source), schema=ENTITY_SCHEMA)
+            yield pa.RecordBatch.from_pylist(entities_of(content, source), schema=ENTITY_SCHEMA)
 
 
-def _entities(content: bytes, source: str) -> list[dict[str, Any]]:
+def entities_of(content: bytes, source: str) -> list[dict[str, Any]]:
+    """Each entity of a snapshot as a row; one row for a snapshot that cannot be read."""
     snapshot = feed_message()()
     try:
         snapshot.ParseFromString(content)

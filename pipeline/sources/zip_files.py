@@ -142,7 +142,7 @@ def _extract(archive: zipfile.ZipFile, path: Path, member: zipfile.ZipInfo, fold
 @cache
 def _scratch_folder(scratch: str | None) -> Path:
     """A folder of this process, removed when it ends; those of processes that were killed are removed now."""
-    base = Path(scratch or tempfile.gettempdir())
+    base = Path(scratch.split(",")[0] if scratch else tempfile.gettempdir())  # Spark may be given several
     for left in base.glob(f"{FOLDER_PREFIX}*"):
         owner = left.name.removeprefix(FOLDER_PREFIX).partition("-")[0]
         if owner.isdigit() and not is_alive(int(owner)):

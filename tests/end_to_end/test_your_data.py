@@ -15,6 +15,7 @@ PAGE = (ROOT / "docs" / "your_data.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.spark
+@pytest.mark.timeout(1500)  # Spark is started three times
 def test_every_command_of_the_page_works_and_finds_what_it_says(tmp_path: Path) -> None:
     for shared in ("docs", ".venv"):
         (tmp_path / shared).symlink_to(ROOT / shared)

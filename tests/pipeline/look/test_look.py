@@ -338,3 +338,26 @@ def test_a_folder_is_looked_at_by_its_first_file(tmp_path: Path) -> None:
     assert (seen.head.path.name, seen.head.files) == ("a.csv", 2)
     with pytest.raises(InputError, match="no such file"):
         look_at(tmp_path / "absent", NOW)
+
+
+def test_a_snapshot_of_gtfs_realtime_is_known(tmp_path: Path) -> None:
+    from pipeline.sources.gtfs_realtime import feed_message
+
+    snapshot = feed_message()()
+    snapshot.header.gtfs_realtime_version = "2.0"
+    entity = snapshot.entity.add(id="1")
+    entity.vehicle.vehicle.id = "bus 7"
+    entity.vehicle.timestamp = 1714557600
+    entity.vehicle.position.latitude, entity.vehicle.position.longitude = 57.5, 9.875
+    seen = look(tmp_path, snapshot.SerializeToString(), "now.pb")
+    assert seen.feed == "gtfs_realtime"
+    assert (seen.rows[0]["track"], seen.rows[0]["lon"]) == ("bus 7", 9.875)
+
+
+def test_the_user_may_say_whether_it_is_vessels_or_vehicles(tmp_path: Path) -> None:
+    file = written(tmp_path, "a.csv", timed(["1714557600"] * 9).replace("mmsi", "id").replace("\n2190", "\n"))
+    assert look_at(file, NOW).domain == "fleet"
+    assert any("vessels or vehicles?" in doubt for doubt in look_at(file, NOW).doubts)
+    told = look_at(file, NOW, domain="maritime")
+    assert told.domain == "maritime"
+    assert not any("vessels or vehicles?" in doubt for doubt in told.doubts)
