@@ -16,6 +16,7 @@ from pyspark.sql import types as T  # noqa: N812
 from pipeline.errors import InputError
 from pipeline.sources.kafka import SCHEME as KAFKA
 from pipeline.sources.kafka import parse_topic, read_topic
+from pipeline.sources.long_lines import check_lines
 
 TRACK, TIME, OFFSET = "track", "time", "offset"
 UNREADABLE = "_unreadable"
@@ -118,6 +119,7 @@ def _read_topic(spark: SparkSession, paths: Sequence[str], types: Mapping[str, T
 
 def _read_text(spark: SparkSession, paths: list[str], form: str, types: Mapping[str, T.DataType]) -> DataFrame:
     """CSV or JSON lines, twice: once to infer the types, once with them, so that a misfit is kept and not nulled."""
+    check_lines(Path(path) for path in paths)
     options = {"header": "true", "mode": "PERMISSIVE", "columnNameOfCorruptRecord": UNREADABLE}
     inferred = spark.read.options(**options, inferSchema="true").format(form).load(paths).schema
     unknown = sorted(set(types) - set(inferred.names))

@@ -24,6 +24,7 @@ def obey(bucket: Bucket, specs: Sequence[LineSpec], messages: pd.DataFrame) -> t
     obeying = Obeying(bucket, specs)
     for text, offset in zip(messages["payload"], messages["offset"], strict=True):
         outcome = obeying.outcome_of(text)
+        reply: dict[str, Any]
         if isinstance(outcome, Refusal):
             reply = {"id": outcome.id, "accepted": False, "reason": outcome.reason, "message": shown(text)}
         else:
