@@ -105,7 +105,7 @@ def configuration(settings: Settings, jars: list[Path], short_work: bool = False
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(settings.spark.arrow_batch_rows),
         "spark.ui.enabled": str(settings.spark.ui).lower(),
         "spark.ui.showConsoleProgress": "false",
-        # Where nobody has looked before (arriving files, other file systems), a line that memory cannot hold is passed by.
+        # Where nobody looked before (arriving files, other file systems), a line that memory cannot hold is passed by.
         "spark.hadoop.mapreduce.input.linerecordreader.line.maxlength": str(2 * LONGEST_BYTES),
         "spark.sql.streaming.stateStore.providerClass": ROCKSDB_STATE_STORE,
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
