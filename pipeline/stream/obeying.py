@@ -45,7 +45,7 @@ class Obeying:
         """Why a line cannot be built, by its key."""
         self._known: tuple[Configuration, Known] | None = None
 
-    def outcome_of(self, text: str | None) -> ControlMessage | Refusal:
+    def outcome_of(self, text: object) -> ControlMessage | Refusal:
         """The message once it is obeyed, or why it is not."""
         message = parse_control(text)
         if isinstance(message, Refusal):

@@ -65,6 +65,7 @@ HOSTILE = {
     "a number of 5,000 digits": (f'{{"id": "1", "pattern": "stays", "horizon": {"9" * 5_000}}}', "not JSON"),
     "half a letter": ('{"id": "\\ud800", "pattern": "stays", "threshold": 0.1}', "id: "),
     "no text at all": (None, "not JSON"),
+    "no text, as pandas has it": (float("nan"), "not JSON"),
     "not a number": ('{"id": "1", "pattern": "stays", "threshold": NaN}', "threshold: "),
     "a version that is a path": (
         '{"id": "1", "pattern": "stays", "model_version": "../../../../outside/x"}',
