@@ -14,7 +14,7 @@ from pipeline.stream import findings
 from pipeline.stream.bucket import Bucket
 from pipeline.stream.configuration import Configuration
 from pipeline.stream.control import ControlMessage, Known, Refusal, changed, parse_control, shown
-from pipeline.stream.line_spec import LineSpec, UnfitError, check_named, line_for
+from pipeline.stream.line_spec import LineSpec, UnfitError, check_changed, line_for
 
 
 def obey(bucket: Bucket, specs: Sequence[LineSpec], messages: pd.DataFrame) -> tuple[list[pa.Table], bool]:
@@ -66,7 +66,7 @@ class Obeying:
             raise UnfitError(self._failed[key])
         try:
             for spec in self._specs:
-                check_named(spec, message.pattern, message.model_version, message.catalog)
+                check_changed(spec, after, message.pattern)
             for spec in self._specs:
                 line_for(spec, after)
         except Exception as error:

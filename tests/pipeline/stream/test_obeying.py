@@ -131,6 +131,7 @@ FLOODS = {
     "an unknown pattern": lambda n: {"pattern": f"p{n}", "enabled": False},
     "an unknown model": lambda n: {"pattern": "lettered", "model_version": NAMED.format(n)},
     "no version at all": lambda n: {"pattern": "lettered", "model_version": f"m{n}"},
+    "a knob that does not fit": lambda n: {"pattern": "lettered", "within": 5_000 + n},
     "an unknown catalog": lambda n: {"catalog": f"c{n}"},
 }
 
