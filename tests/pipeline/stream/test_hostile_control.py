@@ -78,6 +78,7 @@ def test_hostile_messages_end_neither_the_line_nor_its_restart(
     kill(process)
     process = start(settings_of_line, log)
     send_control(broker, settings, BAD)
+    until(lambda: len(line.read(topics.dead_letters)) >= 2 * len(BAD), process, log)
     accepted = ask(settings, Order("stays", knobs={"threshold": 0.7}))
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=PATIENCE_S) == 0, log.read_text(encoding="utf-8", errors="replace")[-3000:]
