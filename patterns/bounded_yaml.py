@@ -66,7 +66,7 @@ class BoundedLoader(yaml.SafeLoader):
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         """PyYAML's step for every node, and for every alias of one."""
-        event = self.peek_event()
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
         if isinstance(event, yaml.AliasEvent):
             self._count(self._size_of_alias(event), event.start_mark)
             return super().compose_node(parent, index)
@@ -83,7 +83,7 @@ class BoundedLoader(yaml.SafeLoader):
             self._sizes[event.anchor] = self._values - before
         return node
 
-    def compose_mapping_node(self, anchor: str | None) -> yaml.MappingNode:
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
         """PyYAML's step for a mapping, whose keys must differ."""
         node = super().compose_mapping_node(anchor)
         first: dict[tuple[str, str], yaml.Node] = {}
@@ -95,17 +95,17 @@ class BoundedLoader(yaml.SafeLoader):
                 raise self.fault(key.start_mark, problem)
         return node
 
-    def fault(self, mark: yaml.Mark, problem: str) -> YamlError:
+    def fault(self, mark: Any, problem: str) -> YamlError:
         """The fault of what stands there."""
         return YamlError(f"{Place(self.source, mark.line + 1, mark.column + 1)}: {problem}.")
 
-    def _count(self, values: int, mark: yaml.Mark) -> None:
+    def _count(self, values: int, mark: Any) -> None:
         self._values += values
         if self._values > MOST_VALUES:
             problem = f"more than {MOST_VALUES:,} values up to here, which is the limit. Split the file"
             raise self.fault(mark, problem)
 
-    def _size_of_alias(self, alias: yaml.AliasEvent) -> int:
+    def _size_of_alias(self, alias: Any) -> int:
         if alias.anchor in self.anchors and alias.anchor not in self._sizes:
             raise self.fault(alias.start_mark, "the value holds itself. Write it out instead of naming it with '*'")
         return self._sizes.get(alias.anchor, 1)

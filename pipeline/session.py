@@ -17,6 +17,7 @@ from pipeline.prerequisites import java_fault
 from pipeline.progress import SILENT, Progress
 from pipeline.settings import Settings, cache_home
 from pipeline.shipping import CHECKOUT, UNPACKED, shipped_code
+from pipeline.sources.long_lines import LONGEST_BYTES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -104,6 +105,8 @@ def configuration(settings: Settings, jars: list[Path], short_work: bool = False
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(settings.spark.arrow_batch_rows),
         "spark.ui.enabled": str(settings.spark.ui).lower(),
         "spark.ui.showConsoleProgress": "false",
+        # Where nobody looked before (arriving files, other file systems), a line that memory cannot hold is passed by.
+        "spark.hadoop.mapreduce.input.linerecordreader.line.maxlength": str(2 * LONGEST_BYTES),
         "spark.sql.streaming.stateStore.providerClass": ROCKSDB_STATE_STORE,
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     }

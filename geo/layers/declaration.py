@@ -41,11 +41,10 @@ class _Loader(yaml.SafeLoader):
     _depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        event = self.peek_event()
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
         if isinstance(event, yaml.AliasEvent):
-            raise ComposerError(
-                problem="an alias (*) is not read here: write out what it names", problem_mark=event.start_mark
-            )
+            mark: Any = event.start_mark
+            raise ComposerError(problem="an alias (*) is not read here: write out what it names", problem_mark=mark)
         if self._depth == MOST_DEPTH:
             raise ComposerError(
                 problem=f"nested deeper than {MOST_DEPTH} levels, the limit", problem_mark=event.start_mark
@@ -55,7 +54,7 @@ class _Loader(yaml.SafeLoader):
         self._depth -= 1
         return node
 
-    def compose_mapping_node(self, anchor: str | None) -> yaml.MappingNode:
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
         node = super().compose_mapping_node(anchor)
         keys: set[str] = set()
         for key, _ in node.value:

@@ -19,7 +19,7 @@ def is_document(first_line: str, feed: Feed) -> bool:
         return start.startswith("[")
     try:
         message = json.loads(start)
-    except ValueError:
+    except (ValueError, RecursionError):
         return True
     return bool(feed.json_list) and feed.json_list.removeprefix("$.") in message
 

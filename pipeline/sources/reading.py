@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import reduce
+from pathlib import Path
 
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -14,6 +15,7 @@ from pipeline.sources.feed import Feed, as_messages
 from pipeline.sources.json_lines import explode_documents, is_document, looks_like_json, parse_json
 from pipeline.sources.kafka import Topic, read_topic
 from pipeline.sources.lines import read_documents, read_lines, read_lines_in_order
+from pipeline.sources.long_lines import check_lines
 from pipeline.sources.storage import SourceFile, first_line
 from pipeline.sources.tables import PARQUET_MAGIC, lacking, parse_table, read_table
 
@@ -71,6 +73,8 @@ def read_messages(
     spark: SparkSession, feed: Feed, files: list[SourceFile], tolerant: bool = False, starts_us: int | None = None
 ) -> Reading:
     """Every row of `files` as a message of `feed`; `tolerant` reads a damaged file as far as it goes."""
+    if feed.carrier in ("csv", "json", "nmea"):
+        check_lines(Path(file.name) for file in files)
     counting = _Counting()
     task = _Task(spark, feed, {file: first_line(spark, file) for file in files}, tolerant, starts_us, counting)
     parts, strangers = _READERS[feed.carrier](task)

@@ -16,6 +16,7 @@ from pyspark.sql import types as T  # noqa: N812
 from pipeline.errors import InputError
 from pipeline.sources.kafka import SCHEME as KAFKA
 from pipeline.sources.kafka import parse_topic, read_topic
+from pipeline.sources.long_lines import check_lines
 from pipeline.sources.table_form import comma_numbers, delimiter_among, tables_inside, with_points
 from pipeline.sources.table_times import time_of
 
@@ -116,6 +117,7 @@ def _read_topic(spark: SparkSession, paths: Sequence[str], types: Mapping[str, T
 
 def _read_text(spark: SparkSession, paths: list[str], form: str, types: Mapping[str, T.DataType]) -> DataFrame:
     """CSV or JSON lines, twice: once to infer the types, once with them, so that a misfit is kept and not nulled."""
+    check_lines(Path(path) for path in paths)
     options = {"header": "true", "mode": "PERMISSIVE", "columnNameOfCorruptRecord": UNREADABLE}
     if form == "csv":
         options["sep"] = delimiter_among(spark, paths, (TRACK, TIME))

@@ -169,10 +169,19 @@ def _reply(replies: Any, text: str, deadline: float, wait_s: float) -> dict[str,
         while time.monotonic() < deadline:
             for records in replies.poll(POLL_MS).values():
                 for record in records:
-                    reply: dict[str, Any] = json.loads(record.value)
-                    if reply["id"] == sent if sent else reply["message"] == shown(text):
+                    reply = _read_reply(record.value)
+                    if reply.get("id") == sent if sent else reply.get("message") == shown(text):
                         return reply
     finally:
         replies.close()
     msg = f"no reply within {wait_s:g} s. Is a line running? The message stays in the topic, and will be obeyed."
     raise InputError(msg)
+
+
+def _read_reply(value: bytes | None) -> dict[str, Any]:
+    """A reply; nothing where somebody else wrote something else to the topic."""
+    try:
+        held = json.loads(value or b"")
+    except (ValueError, RecursionError):
+        return {}
+    return held if isinstance(held, dict) else {}

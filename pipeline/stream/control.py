@@ -87,10 +87,10 @@ class Known:
     forecast: tuple[str, ...]
 
 
-def parse_control(text: str | None) -> ControlMessage | Refusal:
-    """The message of a text, or why it is none."""
+def parse_control(text: object) -> ControlMessage | Refusal:
+    """The message of a text, or why it is none; pandas has NaN where a message has no text."""
     try:
-        held = _bounded_json(text or "")
+        held = _bounded_json(text if isinstance(text, str) else "")
     except (ValueError, RecursionError) as error:
         return Refusal.of(None, error)
     identity = held.get("id") if isinstance(held, dict) else None
@@ -121,9 +121,9 @@ def _bounded_json(text: str) -> Any:
         raise ValueError(msg) from None
 
 
-def shown(text: str | None) -> str | None:
+def shown(text: object) -> str | None:
     """What a reply repeats of a refused message."""
-    return text if text is None else text[:SHOWN_CHARACTERS]
+    return text[:SHOWN_CHARACTERS] if isinstance(text, str) else None
 
 
 def changed(configuration: Configuration, message: ControlMessage, known: Known) -> Configuration | Refusal:

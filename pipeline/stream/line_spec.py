@@ -5,7 +5,7 @@ may need others: these are computed here, from the attributes that cross anyway.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -28,7 +28,7 @@ from patterns.errors import PatternError
 from patterns.recognition.families import FamilyRecogniser
 from patterns.recognition.tables import shared_conditions
 from patterns.spec import without_features
-from pipeline.stream.configuration import Configuration, configuration_from
+from pipeline.stream.configuration import Configuration, Turned, configuration_from
 from pipeline.stream.line import Group, Line
 
 Reads: TypeAlias = Literal["positions", "pairs"]
@@ -36,6 +36,7 @@ Reads: TypeAlias = Literal["positions", "pairs"]
 MOST_LINES = 16
 PLAIN = ""
 """Stands where others have the name of a layer."""
+MOST_MODELS = 64
 CATALOGS = "catalogs"
 MAKE_PAIRS = "Set stream.pairs_within_m, in metres"
 
@@ -155,15 +156,17 @@ def _extended(spec: LineSpec, needed: Iterable[Condition]) -> tuple[Condition, .
     return tuple(found.values())
 
 
-def check_named(spec: LineSpec, pattern: str | None, model_version: str | None, catalog: str | None) -> None:
-    """Refuse what the store does not have: to look is quick, to build a line and fail is not."""
-    if catalog is not None:
-        _catalog_folder(spec, catalog)
-    if model_version is None or pattern not in spec.forecast or spec.models is None:
+def check_changed(spec: LineSpec, configuration: Configuration, pattern: str | None) -> None:
+    """Refuse what a change of `pattern` names and the store does not have: to build a line and fail takes longer."""
+    if configuration.catalog is not None:
+        _catalog_folder(spec, configuration.catalog)
+    if pattern not in spec.forecast or spec.models is None:
         return
-    if not ModelStore(spec.models).has(pattern, model_version):
-        msg = f"no model {model_version} of {pattern} in the store. `foresail models list` tells which there are"
+    version = configuration.for_pattern(pattern).model_version
+    if version is not None and not ModelStore(spec.models).has(pattern, version):
+        msg = f"no model {version} of {pattern} in the store. `foresail models list` tells which there are"
         raise UnfitError(msg)
+    model_for(spec, configuration, pattern)
 
 
 def _catalog_folder(spec: LineSpec, version: str) -> Path:
@@ -200,7 +203,16 @@ def model_for(spec: LineSpec, configuration: Configuration, pattern: str) -> Mod
     """The model that serves a pattern, with what was turned."""
     assert spec.models is not None, "a line that forecasts has a store"
     turned = configuration.for_pattern(pattern)
-    model = _model(spec.models, pattern, turned.model_version or spec.forecast[pattern])
+    return _turned_model(
+        spec.models, pattern, replace(turned, model_version=turned.model_version or spec.forecast[pattern])
+    )
+
+
+@lru_cache(maxsize=MOST_MODELS)
+def _turned_model(store: Path, pattern: str, turned: Turned) -> Model:
+    """A model as it was turned, kept: a change of one pattern does not decide those of all others anew."""
+    assert turned.model_version is not None, "a model that serves has a version"
+    model = _model(store, pattern, turned.model_version)
     knobs = {name: getattr(turned, name) for name in ("threshold", "horizon", "within", "kind")}
     return model.with_settings(**knobs) if any(value is not None for value in knobs.values()) else model
 
@@ -213,7 +225,7 @@ def stored_model(spec: LineSpec, pattern: str, version: str) -> Model | None:
         return None
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=MOST_MODELS)
 def _model(store: Path, pattern: str, version: str) -> Model:
     return ModelStore(store).load(pattern, version)
 

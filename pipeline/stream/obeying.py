@@ -14,7 +14,7 @@ from pipeline.stream import findings
 from pipeline.stream.bucket import Bucket
 from pipeline.stream.configuration import Configuration
 from pipeline.stream.control import ControlMessage, Known, Refusal, changed, parse_control, shown
-from pipeline.stream.line_spec import LineSpec, UnfitError, check_named, line_for
+from pipeline.stream.line_spec import LineSpec, UnfitError, check_changed, line_for
 
 
 def obey(bucket: Bucket, specs: Sequence[LineSpec], messages: pd.DataFrame) -> tuple[list[pa.Table], bool]:
@@ -24,6 +24,7 @@ def obey(bucket: Bucket, specs: Sequence[LineSpec], messages: pd.DataFrame) -> t
     obeying = Obeying(bucket, specs)
     for text, offset in zip(messages["payload"], messages["offset"], strict=True):
         outcome = obeying.outcome_of(text)
+        reply: dict[str, Any]
         if isinstance(outcome, Refusal):
             reply = {"id": outcome.id, "accepted": False, "reason": outcome.reason, "message": shown(text)}
         else:
@@ -44,7 +45,7 @@ class Obeying:
         """Why a line cannot be built, by its key."""
         self._known: tuple[Configuration, Known] | None = None
 
-    def outcome_of(self, text: str | None) -> ControlMessage | Refusal:
+    def outcome_of(self, text: object) -> ControlMessage | Refusal:
         """The message once it is obeyed, or why it is not."""
         message = parse_control(text)
         if isinstance(message, Refusal):
@@ -65,7 +66,7 @@ class Obeying:
             raise UnfitError(self._failed[key])
         try:
             for spec in self._specs:
-                check_named(spec, message.pattern, message.model_version, message.catalog)
+                check_changed(spec, after, message.pattern)
             for spec in self._specs:
                 line_for(spec, after)
         except Exception as error:

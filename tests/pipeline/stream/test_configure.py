@@ -12,7 +12,7 @@ from geo.worker import on_shelf
 from pipeline.errors import InputError
 from pipeline.progress import SILENT
 from pipeline.settings import Settings
-from pipeline.stream.configure import Order, control_message
+from pipeline.stream.configure import Order, _read_reply, control_message
 from pipeline.stream.query import SHELF
 from tests.pipeline.stream import lines
 
@@ -51,3 +51,15 @@ def test_layers_with_other_columns_are_not_published(tmp_path: Path) -> None:
 def test_a_line_without_layers_has_none_to_reload() -> None:
     with pytest.raises(InputError, match=r"layers\.file is not set"):
         control_message(Settings(), Order(reload_layers=True), SILENT)
+
+
+@pytest.mark.parametrize("version", ["../../../../outside/x", "/any/path"])
+def test_a_version_that_is_a_path_is_not_even_sent(version: str) -> None:
+    with pytest.raises(InputError, match=r"^configure: model_version: not a name but a path"):
+        control_message(Settings(), Order("stays", model_version=version), SILENT)
+
+
+def test_what_others_write_to_the_topic_of_replies_is_no_reply() -> None:
+    for value in (None, b"", b"[" * 100_000, b"\xff", b"[1]", b"3"):
+        assert _read_reply(value) == {}
+    assert _read_reply(b'{"id": "1"}') == {"id": "1"}

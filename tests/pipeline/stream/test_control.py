@@ -54,3 +54,39 @@ def test_what_the_line_does_not_have_is_named() -> None:
     silent = after('{"id": "1", "pattern": "starts", "threshold": 0.2}')
     assert isinstance(silent, Refusal)
     assert "not forecast by this line" in silent.reason
+
+
+HOSTILE = {
+    "100,000 brackets": ("[" * 100_000, "10,000 characters"),
+    "deep lists": ("[" * 5_000, "deeper than 8 levels"),
+    "deep objects": ('{"id":' * 1_500, "deeper than 8 levels"),
+    "deep in a value": ('{"id": "1", "pattern": ' + "[" * 3_000 + "]" * 3_000 + "}", "deeper than 8 levels"),
+    "a long text": ('{"id": "' + "x" * 1_000_000 + '"}', "10,000 characters"),
+    "a number of 5,000 digits": (f'{{"id": "1", "pattern": "stays", "horizon": {"9" * 5_000}}}', "not JSON"),
+    "half a letter": ('{"id": "\\ud800", "pattern": "stays", "threshold": 0.1}', "id: "),
+    "no text at all": (None, "not JSON"),
+    "no text, as pandas has it": (float("nan"), "not JSON"),
+    "not a number": ('{"id": "1", "pattern": "stays", "threshold": NaN}', "threshold: "),
+    "a version that is a path": (
+        '{"id": "1", "pattern": "stays", "model_version": "../../../../outside/x"}',
+        "model_version: not a name but a path",
+    ),
+    "a catalog that is a path": ('{"id": "1", "catalog": "/any/path"}', "catalog: not a name but a path"),
+    "a catalog that is hidden": ('{"id": "1", "catalog": ".git"}', "catalog: not a name but a path"),
+    "a name without end": (f'{{"id": "1", "pattern": "{"x" * 5_000}", "enabled": false}}', "at most 200 characters"),
+}
+
+
+@pytest.mark.parametrize("case", list(HOSTILE))
+def test_a_hostile_message_is_refused_in_one_line_whatever_it_holds(case: str) -> None:
+    text, reason = HOSTILE[case]
+    refused = parse_control(text)
+    assert isinstance(refused, Refusal)
+    assert reason in refused.reason
+    assert "\n" not in refused.reason
+    assert len(refused.reason) <= 1_000
+
+
+def test_brackets_within_a_text_nest_nothing() -> None:
+    said = parse_control('{"id": "[[[[[[[[[[[[\\"[[[[{{{{", "flush": true}')
+    assert isinstance(said, ControlMessage)

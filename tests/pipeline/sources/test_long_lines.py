@@ -1,0 +1,58 @@
+"""A line without end is refused at once; long files of short lines are not even read through."""
+
+import gzip
+import time
+from pathlib import Path
+
+import pytest
+
+from pipeline.errors import InputError
+from pipeline.sources.json_lines import is_document
+from pipeline.sources.long_lines import LONGEST_BYTES, check_lines
+from pipeline.sources.traccar import FEED
+
+
+def refused(path: Path) -> str:
+    began = time.monotonic()
+    with pytest.raises(InputError) as caught:
+        check_lines([path])
+    assert time.monotonic() - began < 5
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_one_line_of_a_gigabyte_and_a_half_is_refused_at_once_with_the_limit(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    with file.open("wb") as handle:
+        handle.truncate(1_500_000_000)  # zeros that take no room on the disk
+    assert refused(file).startswith(f"{file}: a line of more than {LONGEST_BYTES:,} bytes, which is the limit")
+    assert refused(tmp_path).startswith(f"{file}: ")
+
+
+def test_an_endless_line_amid_others_is_found(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    with file.open("wb") as handle:
+        handle.write(b"track,time\n" * 1_000)
+        handle.seek(2 * LONGEST_BYTES + 20_000)
+        handle.write(b"\ntrack,time\n")
+    assert "after byte 67,108,864" in refused(file)
+
+
+def test_an_endless_line_in_a_compressed_file_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv.gz"
+    with gzip.open(file, "wb", compresslevel=1) as handle:
+        for _ in range(LONGEST_BYTES // (1 << 20) + 1):
+            handle.write(bytes(1 << 20))
+    assert str(file) in refused(file)
+
+
+def test_what_has_lines_is_read_and_what_is_no_file_is_left_to_others(tmp_path: Path) -> None:
+    plain, packed, broken = tmp_path / "a.csv", tmp_path / "b.csv.gz", tmp_path / "c.gz"
+    plain.write_bytes(b"x" * 1_000_000 + b"\n")
+    packed.write_bytes(gzip.compress(b"a\nb\n"))
+    broken.write_bytes(b"no gzip")
+    check_lines([plain, packed, broken, tmp_path, tmp_path / "absent", Path("hdfs://host/a.csv")])
+
+
+def test_a_first_line_that_nests_without_end_is_taken_for_a_document() -> None:
+    assert is_document('{"a":' * 100_000, FEED)
