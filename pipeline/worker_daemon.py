@@ -6,6 +6,7 @@ are not needed. Nothing else is loaded here: libraries start threads, and a copy
 """
 
 import re
+import signal
 import sys
 from importlib import invalidate_caches
 from importlib.util import find_spec
@@ -32,6 +33,8 @@ def leave_archives() -> None:
 def main() -> None:
     """Leave the archives, then be pyspark's daemon."""
     leave_archives()
+    # a terminal sends Ctrl-C to every process: that is the driver's matter, a worker would only print a trace
+    signal.default_int_handler = signal.SIG_IGN  # type: ignore[assignment]
     from pyspark import daemon  # noqa: PLC0415 - not before the archives are gone
 
     daemon.manager()  # type: ignore[no-untyped-call]
