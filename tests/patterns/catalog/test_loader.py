@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from patterns.catalog.loader import built_in_catalog, read_catalog, read_text
+from patterns.catalog.loader import Catalog, built_in_catalog, read_catalog, read_text
 from patterns.catalog.nodes import CatalogError
+from patterns.catalog.pages import catalog_pages
 from patterns.compiler import compile_pattern
 from patterns.errors import PatternError
 
@@ -33,6 +34,12 @@ def test_a_file_holds_one_entry_or_a_list() -> None:
     )
     assert read_text(ENTRY, "a.yaml")[0].name == "slow_down"
     assert read_text(listed, "a.yaml")[0].where == read_text(ENTRY, "a.yaml")[0].where
+
+
+def test_an_entry_need_not_name_a_domain() -> None:
+    (entry,) = read_text(ENTRY.replace("domain: maritime\n", ""), "a.yaml")
+    assert entry.domain is None
+    assert "- domain: any" in catalog_pages(Catalog((entry,)))["slow_down.md"]
 
 
 @pytest.mark.parametrize(
