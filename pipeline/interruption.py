@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import NoReturn
 
 _HAPPENED = threading.Event()
 """A signal is the process's, so this is too."""
@@ -19,10 +18,6 @@ def has_been_interrupted() -> bool:
 
 def notice(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - a signal handler's signature
     """Remember that Ctrl-C was pressed, and interrupt what runs."""
-    _interrupt()
-
-
-def _interrupt() -> NoReturn:
     _HAPPENED.set()
     logging.disable()  # py4j logs a trace for each call that was cut off
     raise KeyboardInterrupt
@@ -47,4 +42,4 @@ def interruption_delayed() -> Iterator[None]:
     finally:
         signal.signal(signal.SIGINT, before)
     if interrupted.is_set():
-        _interrupt()
+        signal.raise_signal(signal.SIGINT)  # for whoever had it before

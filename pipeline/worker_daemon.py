@@ -53,7 +53,7 @@ def main() -> None:
     signal.default_int_handler = signal.SIG_IGN  # type: ignore[assignment]
     from pyspark import daemon  # noqa: PLC0415 - not before the archives are gone
 
-    daemon.gc = SimpleNamespace(collect=collect_what_is_new)
+    daemon.gc = SimpleNamespace(collect=collect_what_is_new)  # type: ignore[attr-defined, assignment]
     daemon.manager()  # type: ignore[no-untyped-call]
 
 

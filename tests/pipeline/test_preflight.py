@@ -59,7 +59,7 @@ def test_an_unknown_attribute_is_told_with_its_place(tmp_path: Path, form: str) 
     else:
         file.write_bytes(gzip.compress(HEADER.encode()) if form == "csv.gz" else HEADER.encode())
     assert columns_of([str(file)]) == tuple(HEADER.strip().split(","))
-    with pytest.raises(UnknownAttributeError, match=r"p\.yaml:1:34: unknown attribute 'sogg'\. Did you mean 'sog'\?"):
+    with pytest.raises(UnknownAttributeError, match=r"p\.yaml:1:31: unknown attribute 'sogg'\. Did you mean 'sog'\?"):
         check_request([str(file)], catalog("sogg > 3"), None, must_fit=True)
 
 

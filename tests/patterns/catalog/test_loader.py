@@ -48,7 +48,7 @@ def test_an_entry_need_not_name_a_domain() -> None:
         ("where:", "wher:", "a.yaml:5:1: unknown key 'wher'. Did you mean 'where'?"),
         ("domain: maritime", "domain: marine", "a.yaml:2:9: domain cannot be 'marine'. Did you mean 'maritime'?"),
         ("says: A fast", "version: 1.5 #", "a.yaml:3:10: version must be a whole number, not '1.5'."),
-        ("domain: maritime\n", "", "a.yaml:1:1: the key 'domain' is missing."),
+        ("pattern: fast ; slow\n", "", "a.yaml:1:1: the key 'pattern' is missing."),
         ("  fast:", "  any:", "a.yaml:6:3: 'any' is a word of the language"),
         ("  slow: speed", "  2slow: speed", "a.yaml:7:3: '2slow' cannot be the name of a condition."),
         ("slow: speed_kn <= limit_kn", "slow: 3", "a.yaml:7:9: where.slow must be a text, not '3'."),
