@@ -3,15 +3,14 @@
 import logging
 import os
 import re
-import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, TextIO
 
 from pipeline.errors import SparkStartError
+from pipeline.interruption import has_been_interrupted, interruption_delayed
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
@@ -62,7 +61,7 @@ class JavaLines:
     def _listen(self, pipe: int) -> None:
         with os.fdopen(pipe, encoding="utf-8", errors="replace") as lines:
             for line in lines:
-                if NOISE.match(line):
+                if NOISE.match(line) or has_been_interrupted():
                     continue
                 with self._lock:
                     if self._is_up:
@@ -84,7 +83,7 @@ def launch_java(conf: Mapping[str, str]) -> "tuple[JavaGateway, JavaLines]":
     lines.listen_to(reading)
     said_to = {"stdout": writing, "stderr": writing}  # standard output is for results
     try:
-        with interruption_delayed():
+        with interruption_delayed():  # a Java process that is interrupted while it starts would never end
             gateway = launch_gateway(spark_conf, popen_kwargs=said_to)  # type: ignore[no-untyped-call]
     except Exception:
         os.close(writing)
@@ -92,22 +91,6 @@ def launch_java(conf: Mapping[str, str]) -> "tuple[JavaGateway, JavaLines]":
         raise SparkStartError(msg) from None
     os.close(writing)
     return gateway, lines
-
-
-@contextmanager
-def interruption_delayed() -> Iterator[None]:
-    """Hold Ctrl-C back until the block ends: a Java process that is interrupted while it starts would never end."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    interrupted = threading.Event()
-    before = signal.signal(signal.SIGINT, lambda *_: interrupted.set())
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if interrupted.is_set():
-        raise KeyboardInterrupt
 
 
 def reason_in(lines: "deque[str]") -> str:

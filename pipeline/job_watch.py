@@ -26,10 +26,13 @@ def watched(
     watcher.start()
     try:
         yield seconds
-    finally:
+    except BaseException:
         over.set()
-        watcher.join()
-        context._jsc.clearJobGroup()
+        watcher.join(2 * LOOK_EVERY_S)
+        raise
+    over.set()
+    watcher.join()
+    context._jsc.clearJobGroup()
     seconds.update(_stage_seconds(context, group))
     progress.say(f"{text}: {_amounts(counted())}, {progress.clock() - began:.1f} s")
 
@@ -49,7 +52,10 @@ def _watch(
         status.start()
     last = progress.clock()
     while not over.wait(LOOK_EVERY_S):
-        line = f"{text}: {_stages(context, group)}{_amounts(counted())}"
+        try:
+            line = f"{text}: {_stages(context, group)}{_amounts(counted())}"
+        except Exception:
+            break  # Java is gone: the job has ended
         if status:
             status.update(line)
         elif progress.clock() - last >= PLAIN_LINE_EVERY_S:

@@ -13,9 +13,14 @@ if TYPE_CHECKING:
 _URI = re.compile(r"[a-z][a-z0-9+.-]+:.*")
 
 
+def is_uri(place: str) -> bool:
+    """Whether `place` is no folder of this machine."""
+    return _URI.fullmatch(place) is not None
+
+
 def open_store(place: str, spark: "Callable[[], SparkSession]") -> ModelStore:
     """The store at `place`; Spark is started only for a URI such as hdfs://host/models."""
-    if not _URI.fullmatch(place):
+    if not is_uri(place):
         return ModelStore(Path(place))
     from pipeline.storage_hadoop import HadoopStorage  # noqa: PLC0415 - a folder needs no Spark
 

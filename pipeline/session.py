@@ -4,13 +4,19 @@ import atexit
 import logging
 import os
 import re
+import signal
 import sys
+import threading
 import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import JavaError, SparkStartError
+from pipeline.interruption import has_been_interrupted
 from pipeline.jars import SPARK_JARS, resolve
 from pipeline.java_process import launch_java, one_line
 from pipeline.prerequisites import java_fault
@@ -59,12 +65,37 @@ def start_spark(
     return spark
 
 
+@contextmanager
+def running_spark(
+    settings: Settings, application: str, progress: Progress = SILENT, short_work: bool = False
+) -> "Iterator[SparkSession]":
+    """A SparkSession that is stopped when the block ends, however it ends."""
+    spark = start_spark(settings, application, progress, short_work)
+    try:
+        yield spark
+    finally:
+        stop_quietly(spark)
+
+
 def stop_quietly(spark: "SparkSession") -> None:
     """Stop `spark`; a Java process that is already gone is no fault."""
     try:
-        spark.stop()
+        with warnings.catch_warnings(action="ignore"):  # pyspark's own words for a Java process that does not answer
+            spark.stop()
     except Exception:
         logger.debug("spark was gone before it was stopped", exc_info=True)
+    if has_been_interrupted():
+        _end_java()
+
+
+def _end_java() -> None:
+    """End the Java process: a call that was cut off may have left it at work, and its workers writing."""
+    from pyspark import SparkContext  # noqa: PLC0415
+
+    process = getattr(SparkContext._gateway, "proc", None)
+    if process is not None:
+        process.terminate()
+        process.wait(timeout=30)
 
 
 def cores_of(master: str) -> int | None:
@@ -181,8 +212,10 @@ def _build(settings: Settings, application: str, conf: dict[str, str]) -> "Spark
     if gateway is None:
         gateway, lines = launch_java(conf)
     spark_conf = SparkConf(loadDefaults=False).setAppName(application).setAll(list(conf.items()))
+    on_interruption = signal.getsignal(signal.SIGINT)
     try:
         context = running or SparkContext(conf=spark_conf, gateway=gateway)
+        _keep(on_interruption)
         spark = SparkSession.builder.config(conf=spark_conf).getOrCreate()
         context.setLogLevel(settings.spark.log_level)
         spark.conf.get("spark.sql.session.timeZone")  # the first question makes Spark read, and refuse, its settings
@@ -196,6 +229,12 @@ def _build(settings: Settings, application: str, conf: dict[str, str]) -> "Spark
     if lines:
         lines.pass_on()
     return spark
+
+
+def _keep(on_interruption: Any) -> None:
+    """Take Ctrl-C back from Spark, which would ask Java to cancel from within the handler."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, on_interruption)
 
 
 def _register_sedona(spark: "SparkSession") -> None:

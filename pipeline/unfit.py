@@ -1,8 +1,9 @@
 """Patterns that some events do not fit: the way out where a layer's attribute is missing, and one line per reason."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
+from patterns.catalog.entry import PatternEntry
 from patterns.errors import UnknownAttributeError
 from pipeline.errors import InputError
 
@@ -30,6 +31,31 @@ def unfit(error: UnknownAttributeError | InputError, way_out: str = ENRICH) -> U
     return InputError(
         f"{error.where}: unknown attribute '{error.name}': it comes from a layer of the kind '{kind}'. {way_out}"
     )
+
+
+def check_pairs(entry: PatternEntry, columns: Collection[str]) -> None:
+    """A pattern of two tracks reads pairs, one of a single track reads positions."""
+    given = "pairs" if {"track_a", "track_b"} <= set(columns) else "positions"
+    if entry.reads != given:
+        way_out = (
+            "Make them with `foresail enrich --pairs-within METRES`." if entry.reads == "pairs" else "Leave it out."
+        )
+        msg = f"{entry.name}: reads {entry.reads}, but these events are {given}. {way_out}"
+        raise InputError(msg)
+
+
+def check_layer(entry: PatternEntry, layers: Collection[str], columns: Collection[str] = ("lon", "lat")) -> None:
+    """A family needs its layer, and events that have a position."""
+    if entry.for_each is None:
+        return
+    wanted = entry.for_each.layer
+    if wanted not in layers:
+        known = f"Layers there: {', '.join(layers)}." if layers else "Name a layers file with --layers."
+        msg = f"{entry.name}: is a family over the layer '{wanted}', which is not at hand. {known}"
+        raise InputError(msg)
+    if not {"lon", "lat"} <= set(columns):
+        msg = f"{entry.name}: is a family over a layer, but the events have no columns lon and lat. Add them."
+        raise InputError(msg)
 
 
 def left_out_lines(skipped: Mapping[str, str]) -> list[str]:

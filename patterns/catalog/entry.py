@@ -197,7 +197,7 @@ class PatternEntry(_Part):
 
     name: str = Field(description="The pattern's name, unique in the catalog.")
     version: int = Field(1, ge=1, description="Counted up whenever the meaning of the pattern changes.")
-    domain: Literal["maritime", "fleet"] = Field(description="Vessels or vehicles.")
+    domain: Literal["maritime", "fleet"] | None = Field(None, description="Vessels or vehicles; null: either.")
     says: str = Field(min_length=1, description="What the pattern finds, in one sentence.")
     source: str | None = Field(None, description="Where the definition comes from.")
     notes: str | None = Field(None, description="What a reader should know beyond the sentence.")

@@ -76,7 +76,12 @@ def symbols_of(compiled: CompiledPattern) -> list[tuple[str, ...]]:
 
 
 def _facts(entry: PatternEntry) -> str:
-    facts = {"domain": entry.domain, "version": str(entry.version), "source": entry.source or "", **rules_of(entry)}
+    facts = {
+        "domain": entry.domain or "any",
+        "version": str(entry.version),
+        "source": entry.source or "",
+        **rules_of(entry),
+    }
     return "\n".join(f"- {name}: {value}" for name, value in facts.items() if value)
 
 

@@ -78,7 +78,7 @@ def _adopted_starts(begun: Begun, before: RecogniserForm, after: RecogniserForm)
     row = np.repeat(np.arange(len(begun.rows_at) - 1), np.diff(begun.rows_at))
     order = np.lexsort((begun.index, pattern, row))
     taken = order[pattern[order] != NEVER]
-    runs = np.zeros((len(taken), words_for(max((form.runs for form in after.patterns), default=1))), dtype=np.uint64)
+    runs = np.zeros((len(taken), words_for(after.most_runs)), dtype=np.uint64)
     shared = min(runs.shape[1], begun.runs.shape[1])  # what a pattern that goes on needs fits in both
     runs[:, :shared] = begun.runs[taken, :shared]
     rows_at = np.searchsorted(row[taken], np.arange(len(begun.rows_at)))

@@ -39,6 +39,11 @@ class RecogniserForm:
         """How many run states a track has over all patterns that detect."""
         return sum(pattern.runs for pattern in self.patterns)
 
+    @property
+    def most_runs(self) -> int:
+        """How many run states a track has of the pattern that has most."""
+        return max((pattern.runs for pattern in self.patterns), default=1)
+
     def runs_of(self, pattern: int) -> NDArray[np.int64]:
         """Which of the run states are those of a pattern."""
         first = sum(before.runs for before in self.patterns[:pattern])

@@ -29,7 +29,7 @@ from patterns.recognition.matches import Matches, from_detections, from_rows, jo
 from patterns.recognition.rows import fresh_rows
 from patterns.recognition.runs import fresh_scratch
 from patterns.recognition.sets import Rules, SetStates, fresh_set_states
-from patterns.recognition.starts import Begun, nothing_begun, rearranged_starts
+from patterns.recognition.starts import Begun, nothing_begun, rearranged_starts, run_words
 from patterns.recognition.tables import NEVER, plan, shared_conditions
 from patterns.recognition.track_state import TrackStates, copied_states, fresh_states, rearranged_states
 from patterns.spec import AfterMatch, Output
@@ -97,7 +97,7 @@ class Recogniser:
         """The state of tracks of which nothing has been read."""
         return RecogniserState(
             fresh_states(self._plan, tracks),
-            nothing_begun(self._plan, tracks),
+            nothing_begun(run_words(self._plan), tracks),
             tuple(fresh_set_states(tracks) for _ in self._counting),
         )
 

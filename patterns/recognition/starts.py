@@ -21,14 +21,14 @@ class Begun(NamedTuple):
     runs: NDArray[np.uint64]
 
 
-def nothing_begun(plan: Plan, rows: int) -> Begun:
-    """No starts in any of `rows` rows."""
+def nothing_begun(words: int, rows: int) -> Begun:
+    """No starts in any of `rows` rows, where a set of run states takes so many words."""
     return Begun(
         np.zeros(rows + 1, dtype=np.int64),
         np.empty(0, dtype=np.int32),
         np.empty(0, dtype=np.int64),
         np.empty(0, dtype=np.int64),
-        np.empty((0, run_words(plan)), dtype=np.uint64),
+        np.empty((0, words), dtype=np.uint64),
     )
 
 

@@ -9,6 +9,7 @@ import click
 from pipeline.cli.faults import FAILED, INTERRUPTED, sentence_of
 from pipeline.cli.groups import Commands, with_quiet
 from pipeline.cli.log_lines import show_log_lines
+from pipeline.interruption import has_been_interrupted, notice_interruption
 
 COMMANDS = {
     "demo": "The main job on simulated data, with embedded defaults.",
@@ -62,6 +63,7 @@ def foresail(verbose: bool) -> None:
 
 def main() -> None:
     """Run the command; a fault the user can mend is one line and exit code 1 or 2, an interruption is quiet."""
+    notice_interruption()
     try:
         code = foresail.main(standalone_mode=False)
     except click.ClickException as error:
@@ -70,6 +72,8 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         sys.exit(INTERRUPTED)
     except Exception as error:
+        if has_been_interrupted():
+            sys.exit(INTERRUPTED)
         sentence = sentence_of(error)
         if sentence is None or logging.getLogger("pipeline").isEnabledFor(logging.INFO):
             raise

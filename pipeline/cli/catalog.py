@@ -24,6 +24,8 @@ _PATTERNS = click.option(
 _SET = click.option(
     "--set", "sets", multiple=True, metavar="PATTERN.PARAMETER=VALUE", help="Use this value of a parameter; repeatable."
 )
+ANY = "any"
+"""The domain of a pattern that names none."""
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
@@ -38,14 +40,14 @@ def command() -> None:
 @_JSON
 def list_patterns(paths: tuple[Path, ...], domain: str | None, as_json: bool) -> None:
     """The patterns and what each finds."""
-    entries = [entry for entry in _catalog(paths) if domain in (None, entry.domain)]
+    entries = [entry for entry in _catalog(paths) if domain is None or entry.domain in (None, domain)]
     if as_json:
         rows = [{"name": e.name, "version": e.version, "domain": e.domain, "says": e.says} for e in entries]
         click.echo(json.dumps({"patterns": rows}))
         return
     width = max((len(entry.name) for entry in entries), default=0)
     for entry in entries:
-        click.echo(f"{entry.name:{width}}  {entry.domain:8}  {entry.says}")
+        click.echo(f"{entry.name:{width}}  {entry.domain or ANY:8}  {entry.says}")
 
 
 @command.command()
@@ -217,7 +219,7 @@ def _catalog(paths: Sequence[Path], sets: Sequence[str] = ()) -> "Catalog":
 
 
 def _print_entry(entry: "PatternEntry", rules: Mapping[str, str]) -> None:
-    click.echo(f"{entry.name} (version {entry.version}, {entry.domain})\n\n{entry.says}")
+    click.echo(f"{entry.name} (version {entry.version}, {entry.domain or ANY})\n\n{entry.says}")
     if entry.notes:
         click.echo(f"\n{entry.notes}")
     if entry.source:

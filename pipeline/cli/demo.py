@@ -36,11 +36,12 @@ def command(
     """The whole line on simulated vessels: recognise what they did, forecast what they will do, and judge both."""
     settings = settings_from(settings_file, master, conf)
     from pipeline.jobs.demo import run
-    from pipeline.session import start_spark
+    from pipeline.session import running_spark
+    from pipeline.sinks.holding import held_output
 
     progress = open_progress(quiet)
-    spark = start_spark(settings, "foresail demo", progress, short_work=True)
-    result = run(spark, out, settings.layers.directory, seed, progress, tracks, settings.forecasting)
+    with held_output(out, "demo"), running_spark(settings, "foresail demo", progress, short_work=True) as spark:
+        result = run(spark, out, settings.layers.directory, seed, progress, tracks, settings.forecasting)
     if as_json:
         write_summary(result.summary)
     else:

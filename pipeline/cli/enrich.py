@@ -47,19 +47,22 @@ def command(
     Positions that are missing or out of range keep flowing, with null attributes. Layers are GeoJSON, GeoPackage,
     Shapefile, GeoParquet, CSV or WKT; they are checked, and cached by their content.
     """
-    from pipeline.jobs.enrich import EnrichOrder, EnrichResult, enrich_events
+    from pipeline.jobs.enrich import EnrichOrder, EnrichResult, enrich_events, events_folder
+    from pipeline.preflight import check_layers
     from pipeline.progress import open_progress, write_summary
-    from pipeline.session import start_spark
-    from pipeline.sinks.output_folder import claim_output
+    from pipeline.session import running_spark
+    from pipeline.sinks.holding import held_output
+    from pipeline.sources.table import check_paths
 
     settings = settings_from(settings_file, master, conf)
     progress = open_progress(quiet)
-    claim_output(out, "enrich")
-    spark = start_spark(settings, progress=progress)
     order = EnrichOrder(
         events, layers_file, out, settings.layers.directory, strategy, pairs_within_m, time_unit  # type: ignore[arg-type]
     )  # fmt: skip
-    result: EnrichResult = enrich_events(spark, order, progress)
+    check_paths([events_folder(events)])
+    check_layers(layers_file)
+    with held_output(out, "enrich"), running_spark(settings, "foresail enrich", progress) as spark:
+        result: EnrichResult = enrich_events(spark, order, progress)
     progress.say(
         f"{result.events:,} events, {result.positions_unknown:,} without a position, {result.rejected:,} rejected; "
         + ", ".join(f"{name}: {count:,}" for name, count in result.attributes.items())

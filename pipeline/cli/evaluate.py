@@ -59,7 +59,7 @@ def command(
         per=per,
         settings=settings.forecasting,
     )
-    _show(asked.run("evaluate", settings, run_evaluate, request), asked.as_json)
+    _show(asked.run("evaluate", settings, run_evaluate, request, out), asked.as_json)
 
 
 def _numbers(option: str, text: str | None) -> tuple[int, ...]:

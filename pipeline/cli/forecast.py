@@ -37,6 +37,7 @@ def command(
 ) -> None:
     """Forecast patterns: for every event the probability that one comes soon, or when."""
     from pipeline.jobs.forecast import ForecastRequest, run_forecast
+    from pipeline.preflight import check_models
 
     settings = asked.settings()
     request = ForecastRequest(
@@ -48,7 +49,8 @@ def command(
         version=model_version,
         threshold=threshold,
     )
-    _show(asked.run("forecast", settings, run_forecast, request), asked.as_json)
+    check_models(models, request.catalog)
+    _show(asked.run("forecast", settings, run_forecast, request, out), asked.as_json)
 
 
 def _show(summary: dict[str, Any], as_json: bool) -> None:

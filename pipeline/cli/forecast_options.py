@@ -1,6 +1,7 @@
 """What train, forecast and evaluate share: which events, patterns and layers, the settings, and a job on Spark."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
@@ -58,16 +59,28 @@ class Asked:
             "skip_unfit": not self.patterns,
         }
 
-    def run(self, name: str, settings: "Settings", job: Callable[..., dict[str, Any]], request: Any) -> dict[str, Any]:
-        """The summary of a job on a Spark of its own."""
-        from pipeline.session import start_spark
+    def run(
+        self,
+        name: str,
+        settings: "Settings",
+        job: Callable[..., dict[str, Any]],
+        request: Any,
+        out: Path | None = None,
+    ) -> dict[str, Any]:
+        """The summary of a job on a Spark of its own, which alone writes to `out`."""
+        from pipeline.jobs.enrich import events_folder
+        from pipeline.preflight import check_request
+        from pipeline.session import running_spark
+        from pipeline.sinks.holding import held_output
 
+        paths = [events_folder(path) for path in request.events]
+        check_request(paths, request.catalog, request.layers, must_fit=not request.skip_unfit)
         progress = open_progress(self.quiet)
-        spark = start_spark(settings, f"foresail {name}", progress)
-        try:
+        with (
+            held_output(out, name) if out else nullcontext(),
+            running_spark(settings, f"foresail {name}", progress) as spark,
+        ):
             return job(spark, request, progress)
-        finally:
-            spark.stop()
 
 
 def shared_options(function: Function) -> Callable[..., Any]:

@@ -88,9 +88,10 @@ def command(
     from datetime import UTC, datetime
 
     from pipeline.jobs.ingest import IngestOrder, ingest
+    from pipeline.preflight import check_inputs
     from pipeline.progress import open_progress, write_summary
-    from pipeline.session import start_spark
-    from pipeline.sinks.output_folder import claim_output
+    from pipeline.session import running_spark
+    from pipeline.sinks.holding import held_output
     from pipeline.sources.feeds import choose_feed
     from pipeline.stages.policy import parse_policy
 
@@ -100,21 +101,10 @@ def command(
     policy = parse_policy(policies)
     settings = settings_from(settings_file, master, conf)
     progress = open_progress(quiet)
-    order = IngestOrder(
-        feed,
-        inputs,
-        claim_output(out, "ingest"),
-        policy,
-        datetime.now(UTC),
-        append,
-        static,
-        settings.rejected.warn_share,
-    )
-    spark = start_spark(settings, "foresail ingest", progress)
-    try:
+    order = IngestOrder(feed, inputs, out, policy, datetime.now(UTC), append, static, settings.rejected.warn_share)
+    check_inputs(inputs, static)
+    with held_output(out, "ingest"), running_spark(settings, "foresail ingest", progress) as spark:
         result = ingest(spark, order, progress)
-    finally:
-        spark.stop()
     if as_json:
         write_summary(asdict(result))
     else:

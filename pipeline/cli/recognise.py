@@ -85,9 +85,12 @@ def command(
 ) -> None:
     """Find patterns in events: needs only the columns track and time, and what the conditions name."""
     from pipeline.catalogs import catalog_named, files_digest
+    from pipeline.jobs.enrich import events_folder
     from pipeline.jobs.recognise import RecogniseRequest, run_recognise
     from pipeline.jobs.recognition_outputs import write_outputs
-    from pipeline.session import start_spark
+    from pipeline.preflight import check_request
+    from pipeline.session import running_spark
+    from pipeline.sinks.holding import held_output
     from pipeline.stages.schemes.planner import Scheme
 
     if not patterns and not domain:
@@ -98,17 +101,15 @@ def command(
     chosen = types_of(types)
     settings = settings_from(settings_file, master, conf)
     progress = open_progress(quiet)
-    spark = start_spark(settings, "foresail recognise", progress)
-    try:
-        table = "jsonl" if form == "jsonl" else "parquet"
-        request = RecogniseRequest(
-            events, catalog, out, table, chosen, time_unit, layers, settings.layers.directory,
-            skip_unfit=not patterns, scheme=Scheme(scheme), skip_corrupt=skip_corrupt, episodes=episodes,
-        )  # fmt: skip
+    table = "jsonl" if form == "jsonl" else "parquet"
+    request = RecogniseRequest(
+        events, catalog, out, table, chosen, time_unit, layers, settings.layers.directory,
+        skip_unfit=not patterns, scheme=Scheme(scheme), skip_corrupt=skip_corrupt, episodes=episodes,
+    )  # fmt: skip
+    check_request([events_folder(path) for path in events], catalog, layers, must_fit=bool(patterns))
+    with held_output(out, "recognise"), running_spark(settings, "foresail recognise", progress) as spark:
         summary = run_recognise(spark, request, progress)
         summary |= write_outputs(spark, request, summary, progress, form == "geojson", report, positions)
-    finally:
-        spark.stop()
     changed = files_digest(patterns) != digest
     if changed:
         progress.say("the catalog has changed since the job began: the matches are of the catalog as it was then")

@@ -60,7 +60,8 @@ def command(
     quiet: bool,
 ) -> None:
     """Send recorded events again, keyed by track, in the order of their times."""
-    from pipeline.session import start_spark
+    from pipeline.session import running_spark
+    from pipeline.sources.table import check_paths
     from pipeline.stream.lag import Reader
     from pipeline.stream.replay import ReplayRequest, run_replay
 
@@ -81,11 +82,9 @@ def command(
         time_unit=time_unit,
     )
     progress = open_progress(quiet)
-    spark = start_spark(settings, "foresail replay", progress)
-    try:
+    check_paths(events)
+    with running_spark(settings, "foresail replay", progress) as spark:
         summary = run_replay(spark, request, progress)
-    finally:
-        spark.stop()
     _show(summary, as_json)
 
 

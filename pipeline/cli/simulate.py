@@ -74,15 +74,14 @@ def command(
     settings = settings_from(settings_file, master, conf)
 
     from pipeline.progress import open_progress, write_summary
-    from pipeline.session import start_spark
+    from pipeline.session import running_spark
     from pipeline.simulator.job import simulate, summary_dict
     from pipeline.simulator.summary import print_summary
-    from pipeline.sinks.output_folder import claim_output
+    from pipeline.sinks.holding import held_output
 
-    claim_output(out, "simulate")
     progress = open_progress(quiet)
-    spark = start_spark(settings, progress=progress)
-    summary = simulate(spark, order, out, progress)
+    with held_output(out, "simulate"), running_spark(settings, "foresail simulate", progress) as spark:
+        summary = simulate(spark, order, out, progress)
     if as_json:
         write_summary(summary_dict(summary))
     else:

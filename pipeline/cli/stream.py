@@ -29,8 +29,10 @@ def command(
     quiet: bool,
 ) -> None:
     """Recognise, forecast and alert on events as they come, until stopped (Ctrl-C)."""
+    from pipeline.catalogs import catalog_named
+    from pipeline.preflight import check_layers
     from pipeline.reports.words import count_of
-    from pipeline.session import start_spark
+    from pipeline.session import running_spark
     from pipeline.stages.policy import parse_policy
     from pipeline.stream.job import Stream, prepare_topics, stop_on_signals
 
@@ -41,16 +43,15 @@ def command(
     progress = open_progress(quiet)
     if settings.stream.source == "kafka":
         prepare_topics(settings, partitions)
-    spark = start_spark(settings, "foresail stream", progress)
-    try:
+    catalog_named(settings.stream.patterns, settings.stream.domain, settings.stream.parameters)
+    check_layers(settings.layers.file)
+    with running_spark(settings, "foresail stream", progress) as spark:
         stream = Stream(spark, settings, policy, progress)
         stop_on_signals(stream)
         if not no_warm_up:
             stream.warm_up()
         progress.say("running; Ctrl-C ends it after the micro-batch under way")
         summary = stream.run(once)
-    finally:
-        spark.stop()
     if as_json:
         write_summary(summary)
     else:

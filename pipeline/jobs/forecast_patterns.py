@@ -19,7 +19,7 @@ from pipeline.errors import InputError
 from pipeline.forecast_pattern import ForecastPattern
 from pipeline.progress import Progress
 from pipeline.stages.families import Family, NearRows
-from pipeline.unfit import unfit
+from pipeline.unfit import check_layer, check_pairs, unfit
 
 
 def forecast_patterns(
@@ -85,19 +85,8 @@ def _compiled(entry: PatternEntry, known: Mapping[str, AttributeType]) -> Foreca
 
 
 def _check_input(entry: PatternEntry, events: DataFrame, layers: Mapping[str, Layer]) -> None:
-    given = "pairs" if {"track_a", "track_b"} <= set(events.columns) else "positions"
-    if entry.reads != given:
-        msg = f"{entry.name}: reads {entry.reads}, but these events are {given}. Leave it out, or give {entry.reads}."
-        raise InputError(msg)
+    check_pairs(entry, events.columns)
     per = entry.forecast.per if entry.forecast else None
     if per is not None and per not in events.columns:
         raise UnknownAttributeError(per, events.columns, f"{entry.name}.forecast.per")
-    if entry.for_each is None:
-        return
-    if entry.for_each.layer not in layers:
-        known = f"Layers there: {', '.join(layers)}." if layers else "Name a layers file with --layers."
-        msg = f"{entry.name}: is a family over the layer '{entry.for_each.layer}', which is not at hand. {known}"
-        raise InputError(msg)
-    if not {"lon", "lat"} <= set(events.columns):
-        msg = f"{entry.name}: is a family over a layer, but the events have no columns lon and lat. Add them."
-        raise InputError(msg)
+    check_layer(entry, layers, events.columns)

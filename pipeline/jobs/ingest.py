@@ -8,7 +8,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import reduce
@@ -22,6 +22,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from pipeline.errors import BalanceError, InputError
+from pipeline.interruption import interruption_delayed
 from pipeline.progress import SILENT, Progress
 from pipeline.quality.measure import measure_events, measure_rows
 from pipeline.quality.rejection import looks_like, rejected_share, rejection_warning
@@ -124,10 +125,10 @@ def ingest(spark: SparkSession, order: IngestOrder, progress: Progress = SILENT)
     fresh = [file for file in files if not ledger.knows(prints[file])]
     if not fresh and not topics and order.append:
         return replace(_nothing(order, files), seconds=round(time.monotonic() - began, 3))
-    with _staging_folder(order.out) as folder:
+    with ExitStack() as unbroken, _staging_folder(order.out) as folder:
         with progress.step(f"reading {count_of(len(fresh) + len(topics), 'input')} as {order.feed.name}"):
             staged = _stage(spark, order, fresh, topics, folder)
-        written = _write(spark, order, staged, folder, progress)
+        written = _write(spark, order, staged, folder, progress, unbroken)
         result = replace(
             written,
             files_read=(*(file.name for file in fresh), *(topic.name for topic in topics)),
@@ -137,7 +138,7 @@ def ingest(spark: SparkSession, order: IngestOrder, progress: Progress = SILENT)
         with progress.step("measuring the quality"):
             after = measure_events(spark, order.out / "events")
             write_quality(order.out, asdict(result), measure_rows(staged.rows), after)
-    ledger.with_files(order.feed.name, {file.name: prints[file] for file in fresh}, order.now).write(order.out)
+        ledger.with_files(order.feed.name, {file.name: prints[file] for file in fresh}, order.now).write(order.out)
     return replace(result, seconds=round(time.monotonic() - began, 3))
 
 
@@ -182,7 +183,9 @@ def _judge(
     return Staged(rows, sum(reading.rows_in() for reading in readings) + len(truncated), strange, truncated)
 
 
-def _write(spark: SparkSession, order: IngestOrder, staged: Staged, folder: Path, progress: Progress) -> IngestResult:
+def _write(
+    spark: SparkSession, order: IngestOrder, staged: Staged, folder: Path, progress: Progress, unbroken: ExitStack
+) -> IngestResult:
     stored = _stored_positions(spark, order)
     stored_rows = stored.count() if stored is not None else 0
     positions = _all_positions(_fresh_positions(spark, order, staged.rows), stored)
@@ -224,6 +227,7 @@ def _write(spark: SparkSession, order: IngestOrder, staged: Staged, folder: Path
             files_truncated=staged.truncated,
         )
         check_balance(result)
+        unbroken.enter_context(interruption_delayed())  # what is put into place now belongs together
     return result
 
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,13 @@ from pyspark.sql import DataFrame, SparkSession
 
 from geo import Layer, read_layers
 from geo.errors import GeoError
-from patterns.catalog.entry import PatternEntry
 from patterns.catalog.loader import Catalog
 from patterns.compiler import CompiledPattern, compile_pattern
 from patterns.errors import UnknownAttributeError
 from patterns.spec import without_features
 from pipeline.conditions import attribute_types
 from pipeline.errors import InputError
+from pipeline.interruption import interruption_delayed
 from pipeline.job_faults import explained
 from pipeline.job_watch import watched as watched_stages
 from pipeline.jobs.enrich import events_folder
@@ -38,7 +38,7 @@ from pipeline.stages.schemes.planner import Scheme
 from pipeline.stages.schemes.running import Work, run_scheme
 from pipeline.stages.since_start import with_start
 from pipeline.stages.tally import CORRUPT, EVENTS, MATCHES, OMITTED, ROWS, open_tally
-from pipeline.unfit import unfit
+from pipeline.unfit import check_layer, check_pairs, unfit
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,20 +120,22 @@ class _Run:
         request, context = self.request, self.spark.sparkContext
         places = has_places(events.good)
         began = time.monotonic()
-        with (
-            watched_stages(context, self.progress, "recognising", lambda: self.tally.value) as stages,
-            replaced_matches(request.out, places) as staging,
-        ):
-            source = prepared.source
-            work = Work(
-                stage, events.good, source, str(staging), self.tally, request.skip_corrupt,
-                request.episodes == "all", prepared.slices, self.progress.say,
-            )  # fmt: skip
-            run_scheme(work, prepared.choice)
-        self.seconds["recognising"] = round(time.monotonic() - began, 3)
-        with self._step("writing"):
-            place = finish_matches(self.spark, request.out, request.form)
-            refused = write_rejected(None if source else events.rejected, request.out / "rejected.jsonl")
+        with ExitStack() as unbroken:
+            with (
+                watched_stages(context, self.progress, "recognising", lambda: self.tally.value) as stages,
+                replaced_matches(request.out, places) as staging,
+            ):
+                source = prepared.source
+                work = Work(
+                    stage, events.good, source, str(staging), self.tally, request.skip_corrupt,
+                    request.episodes == "all", prepared.slices, self.progress.say,
+                )  # fmt: skip
+                run_scheme(work, prepared.choice)
+                unbroken.enter_context(interruption_delayed())  # what is put into place now belongs together
+            self.seconds["recognising"] = round(time.monotonic() - began, 3)
+            with self._step("writing"):
+                place = finish_matches(self.spark, request.out, request.form)
+                refused = write_rejected(None if source else events.rejected, request.out / "rejected.jsonl")
         return place, stages, refused
 
     @contextmanager
@@ -175,8 +177,8 @@ def compile_catalog(
     skipped: dict[str, str] = {}
     for entry in request.catalog:
         try:
-            _check_pairs(entry, events)
-            _check_layer(entry, events, layers)
+            check_pairs(entry, events.columns)
+            check_layer(entry, layers, events.columns)
             pattern = compile_pattern(without_features(entry.spec()), known)
         except (UnknownAttributeError, InputError) as error:
             fault = unfit(error)
@@ -192,31 +194,6 @@ def compile_catalog(
         msg = f"events: fit none of the {len(request.catalog)} patterns. Columns: {', '.join(events.columns)}."
         raise InputError(msg)
     return Recognise(tuple(plain), family_groups(families, layers)), skipped
-
-
-def _check_pairs(entry: PatternEntry, events: DataFrame) -> None:
-    """A pattern of two tracks reads pairs, one of a single track reads positions."""
-    given = "pairs" if {"track_a", "track_b"} <= set(events.columns) else "positions"
-    if entry.reads != given:
-        way_out = (
-            "Make them with `foresail enrich --pairs-within METRES`." if entry.reads == "pairs" else "Leave it out."
-        )
-        msg = f"{entry.name}: reads {entry.reads}, but these events are {given}. {way_out}"
-        raise InputError(msg)
-
-
-def _check_layer(entry: PatternEntry, events: DataFrame, layers: Mapping[str, Layer]) -> None:
-    """A family needs its layer, and events that have a position."""
-    if entry.for_each is None:
-        return
-    wanted = entry.for_each.layer
-    if wanted not in layers:
-        known = f"Layers there: {', '.join(layers)}." if layers else "Name a layers file with --layers."
-        msg = f"{entry.name}: is a family over the layer '{wanted}', which is not at hand. {known}"
-        raise InputError(msg)
-    if not {"lon", "lat"} <= set(events.columns):
-        msg = f"{entry.name}: is a family over a layer, but the events have no columns lon and lat. Add them."
-        raise InputError(msg)
 
 
 def _read_layers(request: RecogniseRequest, progress: Progress) -> dict[str, Layer]:

@@ -19,6 +19,7 @@ from models.store import ModelStore
 from patterns.catalog.loader import Catalog
 from pipeline.errors import InputError
 from pipeline.forecast_pattern import ForecastPattern, settings_of
+from pipeline.interruption import interruption_delayed
 from pipeline.jobs.enrich import events_folder
 from pipeline.jobs.forecast_patterns import catalog_per, forecast_patterns, layers_at, near_rows
 from pipeline.jobs.pattern_faults import apart, some_of
@@ -201,9 +202,10 @@ def _learned(
     total = counts if former is None else merge([decay(former, fading), counts])
     overlap = _overlap(former, counts)
     model = build(chosen.pattern, total, chosen.settings).with_scores(chosen.scores)
-    groups = _learned_groups(request, store, p, chosen, grouped, fading if former is not None else None)
-    version = store.add(model, groups=groups)
-    store.keep_counts(total)
+    with interruption_delayed():  # a model and the counts it was learned from are kept together
+        groups = _learned_groups(request, store, p, chosen, grouped, fading if former is not None else None)
+        version = store.add(model, groups=groups)
+        store.keep_counts(total)
     for note in overlap:
         progress.say(f"{p.name}: {note}")
     warnings = [*chosen.warnings, *overlap]

@@ -27,7 +27,8 @@ def claim_output(path: Path, command: str) -> Path:
     made = not path.exists()
     try:
         path.mkdir(parents=True, exist_ok=True)
-        (path / MARKER).write_text(f"{MARKER_PREFIX}{command}\n", encoding="utf-8")
+        if owner is None:
+            (path / MARKER).write_text(f"{MARKER_PREFIX}{command}\n", encoding="utf-8")
     except OSError as error:
         if made:
             shutil.rmtree(path, ignore_errors=True)
@@ -42,7 +43,8 @@ def owner_of(path: Path) -> str | None:
         text = (path / MARKER).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return None
-    return text.removeprefix(MARKER_PREFIX).strip() or None if text.startswith(MARKER_PREFIX) else None
+    first = text.partition("\n")[0]
+    return first.removeprefix(MARKER_PREFIX).strip() or None if first.startswith(MARKER_PREFIX) else None
 
 
 @contextmanager
@@ -53,7 +55,9 @@ def replaced(path: Path) -> Iterator[Path]:
     try:
         yield staging
     except BaseException:
-        _remove(staging)
+        shutil.rmtree(staging, ignore_errors=True)  # workers of a job that was cut off may still write to it
+        if not staging.is_dir():
+            staging.unlink(missing_ok=True)
         raise
     if not staging.exists():
         msg = f"{path}: the job ended without writing it. Nothing was replaced."

@@ -3,6 +3,7 @@
 Rows that cannot be read, or that have no track or no time, are set apart with a reason; nothing is dropped in silence.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -173,6 +174,21 @@ def _parsed_types(types: Mapping[str, str]) -> dict[str, T.DataType]:
             msg = f"--types {name}={kind}: unknown type. {_did_you_mean(kind, TYPES)}Types: {', '.join(TYPES)}."
             raise InputError(msg)
     return {name: TYPES[kind] for name, kind in types.items()}
+
+
+def check_paths(paths: Sequence[str]) -> None:
+    """Raise where a file is missing, or of a form that cannot be read: what can be told before Spark runs."""
+    missing = [path for path in paths if "://" not in path and not Path(path).exists()]
+    if missing and not (len(paths) == 1 and _may_be_table(missing[0])):
+        msg = f"{missing[0]}: no such file or folder. {_near_files(missing[0])}"
+        raise InputError(msg)
+    if not missing and not any("://" in path for path in paths):
+        _format_of(paths)
+
+
+def _may_be_table(name: str) -> bool:
+    """Whether Spark could have a table of that name: words and dots, and no ending of a file."""
+    return re.fullmatch(r"\w+(\.\w+)*", name) is not None and Path(name).suffix not in {*SUFFIXES, ".gz", ".bz2"}
 
 
 def _format_of(paths: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from patterns.recognition.family_states import FamilyStates
 from patterns.recognition.forms import PatternForm, RecogniserForm
 from patterns.recognition.recogniser import RecogniserState
 from patterns.recognition.sets import fresh_set_states
-from patterns.recognition.starts import room_at_rest, words_for
+from patterns.recognition.starts import nothing_begun, words_for
 from patterns.recognition.track_state import fresh_states
 
 Kind: TypeAlias = Literal["patterns", "families", "models", "family_models"]
@@ -112,7 +112,7 @@ def blank(part: PartForm, tracks: Counted) -> Any:
     """The state of a part that begins with tracks which others have read so far."""
     number, models = len(tracks.seen), len(part.models)
     places = sum(model.places for model in part.models)
-    begun = room_at_rest(number, 0, words_for(max((form.runs for form in part.recognised.patterns), default=1)))
+    begun = nothing_begun(words_for(part.recognised.most_runs), number)
     if part.kind == "patterns":
         detecting = fresh_states(part.recognised, number)._replace(**tracks._asdict())
         return RecogniserState(detecting, begun, tuple(fresh_set_states(number) for _ in part.recognised.counting))

@@ -1,6 +1,10 @@
 """Python workers of a real Spark: what they are copies of, and what they do not read again for every task."""
 
+import gc
+import subprocess
 import sys
+import time
+import weakref
 from collections.abc import Iterator
 from zipimport import zipimporter
 
@@ -8,7 +12,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from pipeline.worker_daemon import without_archives
+from pipeline.worker_daemon import LONG_S, collect_what_is_new, without_archives
 
 pytestmark = pytest.mark.usefixtures("spark")
 
@@ -28,3 +32,44 @@ def test_a_worker_reads_no_archive_and_is_a_copy_of_the_daemon(spark: SparkSessi
     row = spark.range(1).mapInArrow(look, "read string, argv string").collect()[0]
     assert row.read == ""
     assert row.argv.endswith("worker_daemon.py")
+
+
+def test_what_libraries_keep_is_not_looked_through_after_every_task() -> None:
+    kept = [[n] for n in range(2_000_000)]
+    before = gc.get_freeze_count()
+    try:
+        collect_what_is_new()
+        assert gc.get_freeze_count() - before >= len(kept)
+        began = time.process_time()
+        collect_what_is_new()
+        assert time.process_time() - began < LONG_S
+    finally:
+        gc.unfreeze()
+
+
+def test_what_a_task_has_left_is_still_collected() -> None:
+    class Cycle:
+        def __init__(self) -> None:
+            self.itself = self
+
+    collect_what_is_new()
+    left = weakref.ref(Cycle())
+    collect_what_is_new()
+    assert left() is None
+    gc.unfreeze()
+
+
+def test_workers_use_it(spark: SparkSession) -> None:
+    def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from pyspark import daemon
+
+        for _ in batches:
+            yield pa.RecordBatch.from_pydict({"used": [daemon.gc.collect.__name__]})
+
+    assert spark.range(1).mapInArrow(look, "used string").collect()[0].used == collect_what_is_new.__name__
+
+
+def test_a_worker_without_families_loads_no_geometry() -> None:
+    code = "import sys, pipeline.stages.schemes.workers; print([n for n in ('geo', 'geopandas') if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

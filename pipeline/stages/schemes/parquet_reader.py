@@ -8,7 +8,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from geo.layers import open_index
 from patterns.conditions import AttributeType
 from patterns.conditions.evaluate import ArrayColumn
 from patterns.conditions.inspection import attributes_of
@@ -146,6 +145,8 @@ def _family(
     layer: NearLayer, packer: Packer, columns: dict[str, ArrayColumn], places: Places | None, rows: int
 ) -> FamilyRows:
     assert places is not None, "families read places"
+    from geo.layers import open_index  # noqa: PLC0415 - half of a worker's imports, needed by families alone
+
     row, feature, metres = open_index(layer.folder).nearby(places.lon, places.lat, layer.radius_m)
     near = {name: _taken(column, row) for name, column in columns.items()}
     far_words = packer.words(columns | _distances(layer, np.full(rows, np.inf)), rows)

@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from patterns.catalog.loader import built_in_catalog, read_catalog, read_text
+from patterns.catalog.loader import Catalog, built_in_catalog, read_catalog, read_text
 from patterns.catalog.nodes import CatalogError
+from patterns.catalog.pages import catalog_pages
 from patterns.compiler import compile_pattern
 from patterns.errors import PatternError
 from tests import hostile_yaml
@@ -36,13 +37,19 @@ def test_a_file_holds_one_entry_or_a_list() -> None:
     assert read_text(listed, "a.yaml")[0].where == read_text(ENTRY, "a.yaml")[0].where
 
 
+def test_an_entry_need_not_name_a_domain() -> None:
+    (entry,) = read_text(ENTRY.replace("domain: maritime\n", ""), "a.yaml")
+    assert entry.domain is None
+    assert "- domain: any" in catalog_pages(Catalog((entry,)))["slow_down.md"]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
         ("where:", "wher:", "a.yaml:5:1: unknown key 'wher'. Did you mean 'where'?"),
         ("domain: maritime", "domain: marine", "a.yaml:2:9: domain cannot be 'marine'. Did you mean 'maritime'?"),
         ("says: A fast", "version: 1.5 #", "a.yaml:3:10: version must be a whole number, not '1.5'."),
-        ("domain: maritime\n", "", "a.yaml:1:1: the key 'domain' is missing."),
+        ("pattern: fast ; slow\n", "", "a.yaml:1:1: the key 'pattern' is missing."),
         ("  fast:", "  any:", "a.yaml:6:3: 'any' is a word of the language"),
         ("  slow: speed", "  2slow: speed", "a.yaml:7:3: '2slow' cannot be the name of a condition."),
         ("slow: speed_kn <= limit_kn", "slow: 3", "a.yaml:7:9: where.slow must be a text, not '3'."),
