@@ -42,7 +42,7 @@ class RecogniserForm:
     @property
     def most_runs(self) -> int:
         """How many run states a track has of the pattern that has most."""
-        return max((pattern.runs for pattern in self.patterns), default=1)
+        return max((pattern.runs for pattern in self.patterns if pattern.runs), default=1)
 
     def runs_of(self, pattern: int) -> NDArray[np.int64]:
         """Which of the run states are those of a pattern."""
