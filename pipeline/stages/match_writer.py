@@ -18,14 +18,14 @@ from pipeline.stages.match_table import NAMED, match_schema
 ROWS_PER_GROUP = 1_000_000
 WRITTEN_DDL = "file string, matches long, unsettled string"
 WRITTEN = pa.schema([("file", pa.string()), ("matches", pa.int64()), ("unsettled", pa.string())])
-"""A row names a file and how many matches it holds, or a long track that cannot be run in slices."""
+"""A row names a file and how many rows of matches it holds, or a long track that cannot be run in slices."""
 UNFINISHED = "_unfinished"
 Worker = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """A worker whose matches go into a file of `folder`; Spark gets only its name and the number of matches."""
+    """A worker whose matches go into a file of `folder`; Spark gets only its name and the number of its rows."""
 
     worker: Worker
     folder: str
@@ -37,7 +37,7 @@ class Writing:
         return replace(self, worker=worker)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """One row: the file that was written, and how many matches it holds."""
+        """One row: the file that was written, and how many rows it holds."""
         context = TaskContext.get()
         number = context.partitionId() if context else 0
         final = Path(self.folder) / f"{self.prefix}-{number:05d}.parquet"

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from patterns.compiler import CompiledPattern, compile_pattern
+from patterns.recognition.adoption import adopted
 from patterns.recognition.recogniser import Batch, Recogniser
 from patterns.spec import AfterMatch, Report, spec_of
 from tests.patterns.running import Found, batch_of, found_in, run
@@ -95,6 +96,17 @@ def test_all_starts_of_a_long_window_are_kept_wherever_the_track_is_cut(text: st
     expected = {k + 1: found for k in range(len(letters)) if (found := starts(letters, times, k, window))}
     told = {f.index: (f.start_time, f.first_start_time) for f in rows}
     assert told == {k: (times[max(found)], times[min(found)]) for k, found in expected.items()}
+
+
+def test_a_pattern_that_goes_on_in_another_catalog_keeps_its_earliest_start() -> None:
+    windowed, other = pattern("any(a, b)", window_us=10), compile_pattern(spec_of("o", "c", WHERE, window_us=3))
+    plain = compile_pattern(spec_of("q", "any(a, b)", WHERE))
+    for before, after in (([plain, windowed], [other, windowed, plain]), ([windowed, plain], [plain])):
+        first, second = Recogniser(before), Recogniser(after)
+        _, state = first.advance(batch_of(first, [truths("aa")], [[0, 1]]), first.fresh(1))
+        part = batch_of(second, [truths("b")], [[2]])
+        matches, _ = second.advance(part, adopted(state, first, second))
+        assert {(f.start_time, f.first_start_time) for f in found_in(matches, second, part.first_of)} == {(1, 0)}
 
 
 def starts_of_runs(letters: str, times: list[int], k: int, window: int) -> list[int]:
