@@ -24,7 +24,7 @@ def live_table(metrics: Metrics, running_s: float) -> "Table":
     table.add_row(
         "events/s", f"{gauge('processed_rows_per_second'):,.0f}", "events", f"{totals.get(('events_total', ''), 0):,}"
     )
-    table.add_row("batch, s", f"{gauge('batch_seconds'):.2f}", "batches", f"{gauge('batch') + 1:,.0f}")
+    table.add_row("batch, s", f"{gauge('batch_seconds'):.2f}", "batches", f"{gauges.get(('batch', ''), -1) + 1:,.0f}")
     table.add_row("lag, messages", _or_unknown(lag), "alerts", f"{totals.get(('alerts_total', ''), 0):,}")
     table.add_row("tracks at hand", f"{gauge('tracks'):,.0f}", "late", f"{totals.get(('late_total', ''), 0):,}")
     table.add_row("runs", f"{gauge('runs'):,.0f}", "read again", f"{totals.get(('rerun_total', ''), 0):,}")
