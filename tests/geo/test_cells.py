@@ -9,7 +9,8 @@ import pytest
 import shapely
 
 from geo import Layer
-from geo.cells import CELL_DEG, Cells, cell_table
+from geo.cells import CELL_DEG, PIECES_WANTED, Cells, cell_size, cell_table
+from geo.measures.spheroid import points_in_space
 
 SPOTS = [(0.0, 0.0), (179.99, 10.0), (-180.0, -45.0), (30.0, 89.99), (100.0, -90.0), (12.0, 12.0)]
 
@@ -65,3 +66,27 @@ def test_a_cell_inside_a_zone_needs_no_pieces(layers: list[Layer]) -> None:
     table = cell_table(cells_at([(11.0, 17.0), (40.0, 40.0)]), layers[0].index, shapes, True)
     assert pc.list_value_length(table["pieces"]).to_pylist()[0] == 0
     assert pc.list_value_length(table["pieces"]).to_pylist()[1] > 0
+
+
+def test_no_place_of_a_cell_is_farther_from_its_middle_than_the_radius_and_hardly_any_radius_is_wasted() -> None:
+    cells = cells_at([(0.0, 0.0), (0.0, -0.001), (12.0, 45.0), (-60.0, -75.0), (179.99, 10.0)])
+    middle, radius = cells.middle(), cells.radius_m()
+    for number in range(len(radius)):
+        away = np.linalg.norm(points_in_space(*inside(cells, number, 50)) - middle[number], axis=1)
+        assert away.max() <= radius[number]
+        assert away.max() > 0.97 * radius[number]
+        west, east, _, _ = (away[corner] for corner in (-4, -3, -2, -1))
+        assert west == pytest.approx(east, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "halvings"), [(0, 0), (PIECES_WANTED, 0), (PIECES_WANTED + 1, 1), (4 * PIECES_WANTED + 1, 2), (9000, 4)]
+)
+def test_cells_are_halved_until_one_knows_few_pieces(
+    make_layer: Callable[..., Layer], pieces: int, halvings: int
+) -> None:
+    """All marks lie at one place, so that every one of them can be the nearest."""
+    cells = cells_at([(12.0, 12.0)])
+    far = shapely.Point(-100.0, -40.0)
+    layer = make_layer("mark", [far, *[shapely.Point(12.005, 12.005)] * pieces])
+    assert cell_size(cells, layer.index) == CELL_DEG / 2**halvings
