@@ -7,18 +7,17 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from models.archive import MOST_BYTES
 from models.automaton import SymbolAutomaton, distances, symbol_automaton
 from models.chain import Chain, merged
 from models.counts.table import Counts
 from models.decisions import Rule, decided
-from models.errors import ModelSettingError, ModelSizeError
+from models.errors import ModelSettingError
 from models.identity import Identity, identity_of
 from models.kernels.decisions import Decisions
 from models.kinds import KINDS, Kind
 from models.suffix_tree import MOST_SMOOTHED, LearnSettings, learn, least_probability
 from models.versions import content_hash, numbered
-from models.waiting import expected_seconds, waiting_times
+from models.waiting import check_cells, expected_seconds, waiting_times
 from patterns.compiler import CompiledPattern
 from patterns.conditions.syntax import Condition
 from patterns.conditions.text import text_of
@@ -271,13 +270,7 @@ def _distributions(
     chain: Chain, header: Header, horizon: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
     """Waiting times, and seconds where the time between events varies, as they are stored."""
-    size = 2 * chain.states * horizon * np.dtype(np.float32).itemsize
-    if size > MOST_BYTES:
-        msg = (
-            f"{header.model_version}: {chain.states:,} chain states times a horizon of {horizon:,} events need "
-            f"{size:,} bytes; {MOST_BYTES:,} are the limit. Choose a shorter horizon."
-        )
-        raise ModelSizeError(msg)
+    check_cells(chain, horizon)
     if header.training.matches <= 0:
         return np.zeros((chain.states, horizon), dtype=np.float32), None
     waiting = waiting_times(chain, horizon)

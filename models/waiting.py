@@ -15,17 +15,22 @@ MOST_CELLS = 250_000_000
 """The most probabilities that are kept: chain states times events of the horizon."""
 
 
-def waiting_times(chain: Chain, horizon: int) -> NDArray[np.float64]:
-    """`[state, n - 1]`: the probability that the first match comes with the n-th event from now."""
-    if horizon < 1:
-        msg = f"horizon is {horizon} events. A forecast looks at least one event ahead: choose 1 or more."
-        raise ModelSettingError(msg)
+def check_cells(chain: Chain, horizon: int) -> None:
+    """Refuse a table that a machine could not hold."""
     if horizon * chain.states > MOST_CELLS:
         msg = (
             f"{chain.states} chain states and a horizon of {horizon} events make a table that is too large. "
             "Choose a shorter horizon or a lower order, or a higher `min_context_probability`."
         )
         raise ModelSizeError(msg)
+
+
+def waiting_times(chain: Chain, horizon: int) -> NDArray[np.float64]:
+    """`[state, n - 1]`: the probability that the first match comes with the n-th event from now."""
+    if horizon < 1:
+        msg = f"horizon is {horizon} events. A forecast looks at least one event ahead: choose 1 or more."
+        raise ModelSettingError(msg)
+    check_cells(chain, horizon)
     going_on = _transitions(chain, chain.p)
     waiting = np.empty((horizon, chain.states))
     waiting[0] = _accepting_mass(chain, chain.p)
