@@ -28,7 +28,7 @@ from pipeline.sources.parquet_files import parquet_files
 from pipeline.sources.table import OFFSET, TIME, TRACK, check_paths
 from pipeline.unfit import check_layer, check_pairs, unfit
 
-MAY_BE_ADDED = frozenset({OFFSET, "speed_kn", "speed_kmh"})
+MAY_BE_ADDED = frozenset({OFFSET, "speed_kn", "speed_kmh", "minutes_since_start"})
 """What reading adds to events that lack it."""
 LONGEST_HEADER = 1 << 16
 
