@@ -112,7 +112,7 @@ def read_recognition(
     chosen = listed(found.marks)
     absent = {name: searched[name] for name, count in found.counts.items() if not count.matches}
     sought = read_near_misses(events, facts.events, absent)
-    wanted = [match.track for match in found.marks] + [near.track for held in sought.values() for near in held.nearest]
+    wanted = [near.track for held in sought.values() for near in held.nearest] + [match.track for match in found.marks]
     tracks, thinned = read_tracks(events, facts, wanted)
     return Recognition(
         facts, found, searched, chosen, read_match_events(events, chosen, searched), tracks, tuple(layers),

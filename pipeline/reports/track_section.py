@@ -29,7 +29,8 @@ def track_section(found: Found, tracks: int, patterns: Sequence[str]) -> tuple[S
     said = f"Something was found on {found.tracks:,} of {count_of(tracks, 'track')}."
     if len(rows) < found.tracks:
         said += f" These are the {len(rows):,} with most matches."
-    body = note(said) + table(columns, rows, "dense", [{"data_track": name} for name in names])
+    listing = table(columns, rows, "dense", [{"data_track": name} for name in names])
+    body = note(said) + tag("div", listing, class_="tall")
     return (Section("tracks", "Track by track", body),)
 
 
