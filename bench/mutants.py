@@ -201,14 +201,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def summary(told: Sequence[Outcome]) -> str:
-    """The figures, and what survived. A change that makes the tests hang is noticed, so it counts as caught."""
+    """The figures, and what survived. Time that is over decides nothing: a change may hang, or the machine."""
     number = Counter(outcome.verdict for outcome in told)
-    judged = len(told) - number[EQUAL] - number[DOUBTFUL]
-    noticed = number[CAUGHT] + number[TIMED_OUT]
+    judged = number[CAUGHT] + number[SURVIVED]
     lines = [
-        f"{len(told)} changes, {number[EQUAL]} of them known as equivalent: {noticed} of {judged} caught "
-        f"({noticed / max(judged, 1):.1%}), {number[TIMED_OUT]} of these by the time limit",
+        f"{len(told)} changes: {number[CAUGHT]} of {judged} caught ({number[CAUGHT] / max(judged, 1):.1%}); "
+        f"{number[EQUAL]} known as equivalent, {number[TIMED_OUT]} timed out, {number[DOUBTFUL]} doubtful",
         *(f"survived: {outcome.change}" for outcome in told if outcome.verdict == SURVIVED),
+        *(f"timed out: {outcome.change}" for outcome in told if outcome.verdict == TIMED_OUT),
         *(f"doubtful: {outcome.by} fails without a change" for outcome in told if outcome.verdict == DOUBTFUL),
     ]
     return "\n".join(lines)

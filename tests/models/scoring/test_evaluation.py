@@ -91,6 +91,12 @@ def test_what_is_certain_is_scored_though_its_waiting_times_add_up_to_more_than_
     assert next(row.scores.brier for row in found.rows if row.model == "order 0" and row.fold == "all") is not None
 
 
+def test_in_a_state_that_was_never_seen_a_match_is_expected_beyond_the_horizon(problem: Problem) -> None:
+    nothing = np.zeros(len(problem.sequences), dtype=np.bool_)
+    said = MeanWaitingContender().fit(problem, nothing).within(1)
+    assert said == pytest.approx(np.full(len(nothing), 1 / (HORIZON + 1)))
+
+
 def f1_of(scores: PatternScores, model: str) -> float:
     return next(row.scores.f1 for row in scores.rows if row.model == model and row.fold == "all")
 

@@ -83,3 +83,8 @@ def test_row_groups_are_put_together_until_a_piece_has_its_share(tmp_path: Path)
     # a share of six rows: the last piece is what is left
     uneven = ParquetSource((Piece(file, (0, 1, 2, 3), 12),), None)
     assert in_pieces(uneven, 1) == (Piece(file, (0, 1, 2), 6), Piece(file, (3,), 2))
+
+
+def test_files_whose_footers_do_not_tell_of_gaps_are_left_to_spark(tmp_path: Path) -> None:
+    found = parquet_source([write(tmp_path, write_statistics=False)], [])
+    assert found == Unfit("events.parquet: may have rows without track")
