@@ -34,7 +34,7 @@ demo: setup ## the main job on simulated data, with embedded defaults
 	@$(FORESAIL) demo
 
 airflow: setup ## a local Airflow with the schedules, on loopback, on simulated data
-	@.venv/bin/python -m pipeline.local_airflow
+	@.venv/bin/python -m foresail.pipeline.local_airflow
 
 test: setup lint unit ## lint, then all tests
 
@@ -54,7 +54,7 @@ mutants: setup ## would the tests notice? 200 single-token changes drawn by SEED
 	.venv/bin/python -m bench.mutants --seed $(or $(SEED),1)
 
 docs: setup ## the generated parts of docs/
-	.venv/bin/python -m pipeline.settings_page docs/settings.md
+	.venv/bin/python -m foresail.pipeline.settings_page docs/settings.md
 	$(FORESAIL) catalog docs --out docs/catalog
 	$(FORESAIL) catalog schema --out docs/catalog.schema.json
 	PYTHONPATH=. .venv/bin/python docs/draw_simulated_day.py

@@ -28,15 +28,15 @@ from bench.batch_data import CACHE, Data, data, ports_layer, skewed
 from bench.batch_report import TABLES, grid, plot, table
 from bench.kernel import SIX, variant_entries
 from bench.usage import MARK, cpu_seconds, worker_peak_mb
-from patterns.catalog.loader import Catalog, built_in_catalog
-from pipeline.jobs.recognise import RecogniseRequest, compile_catalog, run_recognise
-from pipeline.progress import SILENT
-from pipeline.session import start_spark
-from pipeline.settings import read_settings
-from pipeline.sources.table import read_events
-from pipeline.stages.schemes import facts
-from pipeline.stages.schemes.facts import columns_read
-from pipeline.stages.schemes.planner import Scheme
+from foresail.patterns.catalog.loader import Catalog, built_in_catalog
+from foresail.pipeline.jobs.recognise import RecogniseRequest, compile_catalog, run_recognise
+from foresail.pipeline.progress import SILENT
+from foresail.pipeline.session import start_spark
+from foresail.pipeline.settings import read_settings
+from foresail.pipeline.sources.table import read_events
+from foresail.pipeline.stages.schemes import facts
+from foresail.pipeline.stages.schemes.facts import columns_read
+from foresail.pipeline.stages.schemes.planner import Scheme
 
 RESULTS = Path("bench/results")
 FLEET = (
@@ -177,7 +177,7 @@ def _request(case: Case, folder: Path, out: Path) -> RecogniseRequest:
 
 def _noop(spark: Any, request: RecogniseRequest, folder: Path, case: Case) -> None:
     """Read the columns that the job reads and throw them away."""
-    from geo import read_layers  # noqa: PLC0415
+    from foresail.geo import read_layers  # noqa: PLC0415
 
     events = read_events(spark, [str(folder)]).good
     layers = read_layers(request.layers, request.layer_cache, print) if request.layers else []

@@ -18,12 +18,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from pipeline.jobs.enrich import EnrichOrder, enrich_events
-from pipeline.progress import SILENT, Progress
-from pipeline.settings import cache_home
-from pipeline.simulator.job import simulate
-from pipeline.simulator.settings import SimulationSettings
-from pipeline.stages.layout import LAYOUT_FILE, Layout
+from foresail.pipeline.jobs.enrich import EnrichOrder, enrich_events
+from foresail.pipeline.progress import SILENT, Progress
+from foresail.pipeline.settings import cache_home
+from foresail.pipeline.simulator.job import simulate
+from foresail.pipeline.simulator.settings import SimulationSettings
+from foresail.pipeline.stages.layout import LAYOUT_FILE, Layout
 
 CACHE = cache_home() / "foresail" / "bench"
 TRACKS, DAYS = 500, 1.4

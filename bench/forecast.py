@@ -17,18 +17,18 @@ from typing import Any
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from models.model import Emission
-from models.scoring.folds import By
-from patterns.catalog.loader import Catalog, built_in_catalog, read_text
-from pipeline.jobs.evaluate import EvaluateRequest, run_evaluate
-from pipeline.jobs.forecast import ForecastRequest, run_forecast
-from pipeline.jobs.recognise import RecogniseRequest, run_recognise
-from pipeline.jobs.train import TrainRequest, run_train
-from pipeline.progress import Progress, open_progress
-from pipeline.session import start_spark
-from pipeline.settings import Settings, read_settings
-from pipeline.simulator.job import simulate
-from pipeline.simulator.settings import SimulationSettings
+from foresail.models.model import Emission
+from foresail.models.scoring.folds import By
+from foresail.patterns.catalog.loader import Catalog, built_in_catalog, read_text
+from foresail.pipeline.jobs.evaluate import EvaluateRequest, run_evaluate
+from foresail.pipeline.jobs.forecast import ForecastRequest, run_forecast
+from foresail.pipeline.jobs.recognise import RecogniseRequest, run_recognise
+from foresail.pipeline.jobs.train import TrainRequest, run_train
+from foresail.pipeline.progress import Progress, open_progress
+from foresail.pipeline.session import start_spark
+from foresail.pipeline.settings import Settings, read_settings
+from foresail.pipeline.simulator.job import simulate
+from foresail.pipeline.simulator.settings import SimulationSettings
 
 PATTERN = "port_entry"
 ORDERS = (0, 1, 2, 4, 6)

@@ -13,22 +13,22 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from geo import read_layers
-from models.features import with_features
-from models.scoring.report import LearnedFeature
-from models.store import ModelStore
-from patterns.catalog.loader import built_in_catalog
-from patterns.compiler import CompiledPattern, compile_pattern
-from patterns.recognition.tables import shared_conditions
-from patterns.spec import without_features
-from pipeline.settings import read_settings
-from pipeline.stages.count import BeginCounting
-from pipeline.stages.families import Family, family_groups
-from pipeline.stages.forecast_worker import Asked, BeginForecasting
-from pipeline.stages.recognition_line import EventRows
-from pipeline.stages.schemes.parquet_reader import read_piece
-from pipeline.stages.schemes.parquet_source import ParquetSource, parquet_source
-from pipeline.stages.schemes.workers import Search, as_they_lie, left_out
+from foresail.geo import read_layers
+from foresail.models.features import with_features
+from foresail.models.scoring.report import LearnedFeature
+from foresail.models.store import ModelStore
+from foresail.patterns.catalog.loader import built_in_catalog
+from foresail.patterns.compiler import CompiledPattern, compile_pattern
+from foresail.patterns.recognition.tables import shared_conditions
+from foresail.patterns.spec import without_features
+from foresail.pipeline.settings import read_settings
+from foresail.pipeline.stages.count import BeginCounting
+from foresail.pipeline.stages.families import Family, family_groups
+from foresail.pipeline.stages.forecast_worker import Asked, BeginForecasting
+from foresail.pipeline.stages.recognition_line import EventRows
+from foresail.pipeline.stages.schemes.parquet_reader import read_piece
+from foresail.pipeline.stages.schemes.parquet_source import ParquetSource, parquet_source
+from foresail.pipeline.stages.schemes.workers import Search, as_they_lie, left_out
 
 PATTERN = "port_entry"
 RUNS = 3

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 import shapely
 
-from geo import Layer, LayerSpec, Strategy, enrich, read_layer
+from foresail.geo import Layer, LayerSpec, Strategy, enrich, read_layer
 
 SEED = 20
 METRES = "EPSG:3035"
@@ -109,8 +109,8 @@ def measure(kind: str, points: int, slow_points: int, folder: Path) -> tuple[dic
 
 def through_spark(layers: list[Layer], points: int, join_points: int) -> dict[str, dict[str, int]]:
     """Points per second per core of the whole stage, by layer and strategy: Parquet in, all columns kept."""
-    from pipeline.session import cores_of, start_spark  # noqa: PLC0415 - a run without Spark does not start it
-    from pipeline.settings import read_settings  # noqa: PLC0415
+    from foresail.pipeline.session import cores_of, start_spark  # noqa: PLC0415 - a run without Spark does not start it
+    from foresail.pipeline.settings import read_settings  # noqa: PLC0415
 
     settings = read_settings(environment={})
     cores = cores_of(settings.spark.master) or 1

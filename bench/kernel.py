@@ -17,14 +17,14 @@ from statistics import mean
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.catalog.entry import PatternEntry
-from patterns.catalog.loader import built_in_catalog
-from patterns.compiler import CompiledPattern, compile_pattern
-from patterns.conditions import AttributeType
-from patterns.conditions.evaluate import ArrayColumn, evaluate
-from patterns.recognition.recogniser import Batch, Recogniser
-from patterns.recognition.reference import Event, TrackRecord, step
-from patterns.spec import spec_of, without_features
+from foresail.patterns.catalog.entry import PatternEntry
+from foresail.patterns.catalog.loader import built_in_catalog
+from foresail.patterns.compiler import CompiledPattern, compile_pattern
+from foresail.patterns.conditions import AttributeType
+from foresail.patterns.conditions.evaluate import ArrayColumn, evaluate
+from foresail.patterns.recognition.recogniser import Batch, Recogniser
+from foresail.patterns.recognition.reference import Event, TrackRecord, step
+from foresail.patterns.spec import spec_of, without_features
 
 SIX = ("high_speed_near_coast", "anchored", "drifting", "trawling", "search_and_rescue", "loitering")
 COUNTS = (1, 6, 16, 48)

@@ -18,21 +18,21 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from models.chain import embed
-from models.counts import Counts, count
-from models.forecaster import Forecaster
-from models.kernels.compilation import KERNELS
-from models.model import Emission, ModelSettings, build
-from models.suffix_tree import LearnSettings, learn
-from models.symbols import SymbolTable
-from models.waiting import waiting_times
-from patterns.compiler import CompiledPattern, compile_pattern
-from patterns.conditions import AttributeType
-from patterns.conditions.evaluate import ArrayColumn, evaluate
-from patterns.conditions.syntax import Condition
-from patterns.errors import Place
-from patterns.recognition.recogniser import Batch, Recogniser
-from patterns.spec import Text, spec_of, without_features
+from foresail.models.chain import embed
+from foresail.models.counts import Counts, count
+from foresail.models.forecaster import Forecaster
+from foresail.models.kernels.compilation import KERNELS
+from foresail.models.model import Emission, ModelSettings, build
+from foresail.models.suffix_tree import LearnSettings, learn
+from foresail.models.symbols import SymbolTable
+from foresail.models.waiting import waiting_times
+from foresail.patterns.compiler import CompiledPattern, compile_pattern
+from foresail.patterns.conditions import AttributeType
+from foresail.patterns.conditions.evaluate import ArrayColumn, evaluate
+from foresail.patterns.conditions.syntax import Condition
+from foresail.patterns.errors import Place
+from foresail.patterns.recognition.recogniser import Batch, Recogniser
+from foresail.patterns.spec import Text, spec_of, without_features
 
 HORIZON = 200
 ORDERS = (1, 2, 3, 4, 5, 6, 8)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 
-FOLDERS = ("patterns", "models", "geo", "pipeline")
+OURS = ("foresail", "tests")
 MOST_FILES = 10
 FAR = 99
 
@@ -67,7 +67,7 @@ class TestChoice:
 
     def _files(self, modules: Iterable[str]) -> Iterable[Path]:
         for module in modules:
-            base = Path(*module.split("."))
+            base = Path(*module.removeprefix("foresail.").split("."))
             for path in (base.with_suffix(".py"), base / "__init__.py"):
                 if (self._root / path).is_file():
                     yield path
@@ -77,8 +77,8 @@ def _modules(tree: ast.Module) -> Iterable[str]:
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):
-                yield from (name.name for name in names if name.name.startswith((*FOLDERS, "tests")))
-            case ast.ImportFrom(module=str(module), names=names) if module.split(".")[0] in (*FOLDERS, "tests"):
+                yield from (name.name for name in names if name.name.startswith(OURS))
+            case ast.ImportFrom(module=str(module), names=names) if module.split(".")[0] in OURS:
                 yield module
                 yield from (f"{module}.{name.name}" for name in names)
 

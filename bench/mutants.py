@@ -35,7 +35,7 @@ FORKS = multiprocessing.get_context("forkserver")
 LIBRARIES = ["numpy", "numba", "pandas", "pyarrow", "scipy.sparse", "sklearn.metrics", "lark", "pydantic", "hypothesis"]
 """Imported once: each change then costs its tests, not seconds of imports."""
 EQUIVALENT = ROOT / "bench" / "mutants_equivalent.txt"
-PIPELINE = ("stages", "stream", "sources", "sinks", "quality")
+PIPELINE = ("stages", "stream", "sources", "sinks", "quality", "batch", "results", "conditions", "training")
 """Not the simulator, where another number is another world, and not the pages, where it is another pixel."""
 SERVICES = ("pyspark", "sedona", "kafka", "py4j")
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
@@ -95,7 +95,7 @@ def copies(number: int) -> Iterator[Queue[Path]]:
         for n in range(number):
             copy = Path(folder, str(n))
             ignored = shutil.ignore_patterns(".git", ".venv", ".*_cache", ".hypothesis", "*.pyc", "out", "results")
-            shutil.copytree(ROOT, copy, ignore=ignored)
+            shutil.copytree(ROOT, copy, ignore=ignored, symlinks=True)
             free.put(copy)
         yield free
 

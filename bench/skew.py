@@ -19,16 +19,16 @@ import pyarrow as pa
 
 from bench.batch_data import CACHE
 from bench.kernel import SIX, variant_entries
-from patterns.compiler import CompiledPattern, compile_pattern
-from patterns.conditions.inspection import attributes_of
-from patterns.recognition.compilation import detection_kernel
-from patterns.spec import without_features
-from pipeline.stages.match_writer import Writing
-from pipeline.stages.schemes.gathering import bucket_keys
-from pipeline.stages.schemes.giants import long_tracks
-from pipeline.stages.schemes.parquet_source import LAT, LON, ParquetSource, parquet_source
-from pipeline.stages.schemes.sliced import Speculate, Stitch
-from pipeline.stages.schemes.workers import Receive, Search, Send
+from foresail.patterns.compiler import CompiledPattern, compile_pattern
+from foresail.patterns.conditions.inspection import attributes_of
+from foresail.patterns.recognition.compilation import detection_kernel
+from foresail.patterns.spec import without_features
+from foresail.pipeline.stages.match_writer import Writing
+from foresail.pipeline.stages.schemes.gathering import bucket_keys
+from foresail.pipeline.stages.schemes.giants import long_tracks
+from foresail.pipeline.stages.schemes.parquet_source import LAT, LON, ParquetSource, parquet_source
+from foresail.pipeline.stages.schemes.sliced import Speculate, Stitch
+from foresail.pipeline.stages.schemes.workers import Receive, Search, Send
 
 BUCKETS, CORES = 4, 2
 Worker = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]

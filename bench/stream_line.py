@@ -18,20 +18,20 @@ import yaml
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from models.counts import count
-from models.model import ModelSettings, build
-from models.store import ModelStore
-from models.suffix_tree import LearnSettings
-from patterns.catalog.loader import built_in_catalog
-from patterns.compiler import compile_pattern
-from pipeline.kafka import create_topics, start_broker, stop_broker
-from pipeline.kafka.broker import free_port
-from pipeline.progress import SILENT
-from pipeline.session import start_spark
-from pipeline.settings import Settings, read_settings
-from pipeline.stages.policy import Policy
-from pipeline.stream.configure import known_types
-from pipeline.stream.job import Stream
+from foresail.models.counts import count
+from foresail.models.model import ModelSettings, build
+from foresail.models.store import ModelStore
+from foresail.models.suffix_tree import LearnSettings
+from foresail.patterns.catalog.loader import built_in_catalog
+from foresail.patterns.compiler import compile_pattern
+from foresail.pipeline.kafka import create_topics, start_broker, stop_broker
+from foresail.pipeline.kafka.broker import free_port
+from foresail.pipeline.progress import SILENT
+from foresail.pipeline.session import start_spark
+from foresail.pipeline.settings import Settings, read_settings
+from foresail.pipeline.stages.policy import Policy
+from foresail.pipeline.stream.configure import known_types
+from foresail.pipeline.stream.job import Stream
 
 SIX = ("high_speed_near_coast", "anchored", "drifting", "trawling", "search_and_rescue", "loitering")
 FORECAST = "drifting"

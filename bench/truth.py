@@ -9,16 +9,16 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from patterns.catalog.loader import built_in_catalog
-from pipeline.jobs.enrich import EnrichOrder, enrich_events
-from pipeline.jobs.recognise import RecogniseRequest, run_recognise
-from pipeline.progress import open_progress
-from pipeline.session import start_spark
-from pipeline.settings import read_settings
-from pipeline.simulator.job import simulate
-from pipeline.simulator.score import PatternScore, score_matches
-from pipeline.simulator.settings import SimulationSettings
-from pipeline.sinks.output_folder import claim_output
+from foresail.patterns.catalog.loader import built_in_catalog
+from foresail.pipeline.jobs.enrich import EnrichOrder, enrich_events
+from foresail.pipeline.jobs.recognise import RecogniseRequest, run_recognise
+from foresail.pipeline.progress import open_progress
+from foresail.pipeline.session import start_spark
+from foresail.pipeline.settings import read_settings
+from foresail.pipeline.simulator.job import simulate
+from foresail.pipeline.simulator.score import PatternScore, score_matches
+from foresail.pipeline.simulator.settings import SimulationSettings
+from foresail.pipeline.sinks.output_folder import claim_output
 
 PAIRS_WITHIN_M = 9000.0
 

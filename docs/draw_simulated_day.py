@@ -12,10 +12,10 @@ from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Polygon
 
-from pipeline.simulator.maritime.scenario import MaritimeScenario, make_maritime
-from pipeline.simulator.maritime.sensors import VesselRows, receive
-from pipeline.simulator.settings import SimulationSettings
-from pipeline.simulator.truth import INJECTED, NEAR_MISS
+from foresail.pipeline.simulator.maritime.scenario import MaritimeScenario, make_maritime
+from foresail.pipeline.simulator.maritime.sensors import VesselRows, receive
+from foresail.pipeline.simulator.settings import SimulationSettings
+from foresail.pipeline.simulator.truth import INJECTED, NEAR_MISS
 
 IMAGE = Path(__file__).parent / "images" / "simulated_day.png"
 KINDS = {

@@ -1,12 +1,12 @@
 """Where: layers, measures, Sedona enrichment and proximity pairs, as Column and DataFrame functions."""
 
-from geo.enrichment import STRATEGIES, Choice, Strategy, choose, enrich
-from geo.errors import GeoError
-from geo.layers import Layer, LayerSpec, read_layer, read_layers
-from geo.nearby import near_features
-from geo.proximity import PairSettings, legs, pairs, pairs_of_legs
-from geo.proximity_stream import legs_of_previous, legs_of_stream, pairs_of_stream, pairs_of_streamed_legs
-from geo.worker import publish, reload_layers
+from foresail.geo.enrichment import STRATEGIES, Choice, Strategy, choose, enrich
+from foresail.geo.errors import GeoError
+from foresail.geo.layers import Layer, LayerSpec, read_layer, read_layers
+from foresail.geo.nearby import near_features
+from foresail.geo.proximity import PairSettings, legs, pairs, pairs_of_legs
+from foresail.geo.proximity_stream import legs_of_previous, legs_of_stream, pairs_of_stream, pairs_of_streamed_legs
+from foresail.geo.worker import publish, reload_layers
 
 __all__ = [
     "STRATEGIES",

@@ -7,8 +7,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import BooleanType, DataType, DoubleType, StringType, StructField, StructType
 
-from geo.errors import AttributeClashError
-from geo.layers import Layer, LayerSpec
+from foresail.geo.errors import AttributeClashError
+from foresail.geo.layers import Layer, LayerSpec
 
 POSITION = ("lon", "lat")
 ON_LAND = "on_land"

@@ -11,9 +11,9 @@ import pyarrow as pa
 import shapely
 from numpy.typing import NDArray
 
-from geo.layers.index import LayerIndex
-from geo.measures.candidates import candidates
-from geo.measures.spheroid import EQUATOR_RADIUS_M, points_in_space
+from foresail.geo.layers.index import LayerIndex
+from foresail.geo.measures.candidates import candidates
+from foresail.geo.measures.spheroid import EQUATOR_RADIUS_M, points_in_space
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]

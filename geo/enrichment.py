@@ -12,11 +12,11 @@ from typing import Literal, get_args
 
 from pyspark.sql import DataFrame
 
-from geo.attributes import attribute_names, check_columns
-from geo.errors import StrategyError
-from geo.joins import JOINS, enrich_by_joins
-from geo.layers import Layer
-from geo.worker import enrich_in_workers
+from foresail.geo.attributes import attribute_names, check_columns
+from foresail.geo.errors import StrategyError
+from foresail.geo.joins import JOINS, enrich_by_joins
+from foresail.geo.layers import Layer
+from foresail.geo.worker import enrich_in_workers
 
 Strategy = Literal["auto", "worker", "cells", "broadcast", "partitioned"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)

@@ -14,12 +14,12 @@ import numpy as np
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from geo.attributes import ON_LAND, POSITION
-from geo.cells import CELL_DEG, Cells, cell_size, cell_table
-from geo.errors import StrategyError
-from geo.layers import Layer
-from geo.layers.index import FEATURES_FILE
-from geo.measures.spheroid import place_in_space
+from foresail.geo.attributes import ON_LAND, POSITION
+from foresail.geo.cells import CELL_DEG, Cells, cell_size, cell_table
+from foresail.geo.errors import StrategyError
+from foresail.geo.layers import Layer
+from foresail.geo.layers.index import FEATURES_FILE
+from foresail.geo.measures.spheroid import place_in_space
 
 JoinStrategy = Literal["cells", "broadcast", "partitioned"]
 JOINS: tuple[JoinStrategy, ...] = get_args(JoinStrategy)

@@ -15,14 +15,14 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.functions import pandas_udf
 
-from geo.attributes import POSITION, check_position
-from geo.cells import piece_structs
-from geo.errors import AttributeClashError, StrategyError
-from geo.joins import metres_to, position_shape, rank_pieces, without_auto_broadcast
-from geo.layers import Layer, open_index
-from geo.layers.index import FEATURES_FILE
-from geo.measures.spheroid import place_in_space
-from geo.worker import floats, on_shelf
+from foresail.geo.attributes import POSITION, check_position
+from foresail.geo.cells import piece_structs
+from foresail.geo.errors import AttributeClashError, StrategyError
+from foresail.geo.joins import metres_to, position_shape, rank_pieces, without_auto_broadcast
+from foresail.geo.layers import Layer, open_index
+from foresail.geo.layers.index import FEATURES_FILE
+from foresail.geo.measures.spheroid import place_in_space
+from foresail.geo.worker import floats, on_shelf
 
 NearStrategy = Literal["worker", "broadcast", "partitioned"]
 FEATURE_TYPE = "struct<name: string, number: bigint, distance_m: double>"

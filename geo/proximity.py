@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from geo.errors import AttributeClashError, StrategyError
-from geo.joins import metres_to
-from geo.measures.spheroid import ECCENTRICITY_SQUARED, place_in_space
+from foresail.geo.errors import AttributeClashError, StrategyError
+from foresail.geo.joins import metres_to
+from foresail.geo.measures.spheroid import ECCENTRICITY_SQUARED, place_in_space
 
 KNOTS_PER_METRE_PER_SECOND = 3600.0 / 1852.0
 CUBE_SIDES = 4.0

@@ -15,9 +15,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
-from geo.bucket_memory import with_memory
-from geo.errors import AttributeClashError
-from geo.proximity import (
+from foresail.geo.bucket_memory import with_memory
+from foresail.geo.errors import AttributeClashError
+from foresail.geo.proximity import (
     AXES,
     BEFORE,
     LEG_COLUMNS,

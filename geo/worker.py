@@ -20,9 +20,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.functions import pandas_udf
 
-from geo.attributes import POSITION, attribute_names, attribute_schema
-from geo.errors import LayersFileError
-from geo.layers import Answer, Layer, LayerIndex, LayerSpec, open_index, read_layers
+from foresail.geo.attributes import POSITION, attribute_names, attribute_schema
+from foresail.geo.errors import LayersFileError
+from foresail.geo.layers import Answer, Layer, LayerIndex, LayerSpec, open_index, read_layers
 
 CURRENT = "current.json"
 _ANSWER = "__answer"

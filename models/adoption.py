@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from models.model import Model
+from foresail.models.model import Model
 
 UNTOLD = -1
 

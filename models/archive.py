@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.errors import ModelFileError
+from foresail.models.errors import ModelFileError
 
 FORMAT = 1
 MOST_BYTES = 1 << 30

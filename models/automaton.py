@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.compiler import CompiledPattern
-from patterns.spec import AfterMatch
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.spec import AfterMatch
 
 
 class SymbolAutomaton(NamedTuple):

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models.automaton import SymbolAutomaton, symbol_automaton
-from models.automaton import distances as automaton_distances
-from models.contexts import context_automaton
-from models.errors import ModelSizeError
-from models.kernels.compilation import reachable_kernel
-from models.suffix_tree import SuffixTree
-from patterns.compiler import CompiledPattern
+from foresail.models.automaton import SymbolAutomaton, symbol_automaton
+from foresail.models.automaton import distances as automaton_distances
+from foresail.models.contexts import context_automaton
+from foresail.models.errors import ModelSizeError
+from foresail.models.kernels.compilation import reachable_kernel
+from foresail.models.suffix_tree import SuffixTree
+from foresail.patterns.compiler import CompiledPattern
 
 MOST_PAIRS = 400_000_000
 """The most pairs of an automaton state and a node that are looked at."""

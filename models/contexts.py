@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models.suffix_tree import SuffixTree
+from foresail.models.suffix_tree import SuffixTree
 
 ROOT = 0
 

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from models.chain import Chain
-from models.kernels.decisions import Decisions
-from models.kinds import NONE, Kind, interval, most_likely, within
-from models.limits import reaches
+from foresail.models.chain import Chain
+from foresail.models.kernels.decisions import Decisions
+from foresail.models.kinds import NONE, Kind, interval, most_likely, within
+from foresail.models.limits import reaches
 
 LIKELY_SHARE = 0.5
 """Beside `within` and `most_likely`: the interval that holds this share of the mass they look at."""

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models.features.words import in_words, is_learned
-from models.kinds import NONE
-from models.model import Model
+from foresail.models.features.words import in_words, is_learned
+from foresail.models.kinds import NONE
+from foresail.models.model import Model
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,16 +6,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from models.adoption import Followed, adopted_rows, predecessors
-from models.forecasts import Forecasts, fresh_rows, positions
-from models.kernels.compilation import family_kernel, family_telling_kernel
-from models.kernels.family import FAR, Features, Steps
-from models.kernels.forecast import NO_GAP
-from models.model import Emission, Model
-from models.reader import EMISSIONS, ModelReader
-from patterns.conditions.syntax import Condition
-from patterns.recognition.families import Near
-from patterns.recognition.recogniser import Batch
+from foresail.models.adoption import Followed, adopted_rows, predecessors
+from foresail.models.forecasts import Forecasts, fresh_rows, positions
+from foresail.models.kernels.compilation import family_kernel, family_telling_kernel
+from foresail.models.kernels.family import FAR, Features, Steps
+from foresail.models.kernels.forecast import NO_GAP
+from foresail.models.model import Emission, Model
+from foresail.models.reader import EMISSIONS, ModelReader
+from foresail.patterns.conditions.syntax import Condition
+from foresail.patterns.recognition.families import Near
+from foresail.patterns.recognition.recogniser import Batch
 
 
 class FamilyForecasterState(NamedTuple):

@@ -6,16 +6,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.archive import Archive, from_bytes, read_archive, to_bytes, write_archive
-from models.automaton import SymbolAutomaton
-from models.chain import Chain
-from models.counts.counting import MOST_ORDER
-from models.errors import ModelError, ModelFileError
-from models.headers import header_as_json, header_from_json
-from models.identity import alphabet_fingerprint
-from models.model import Header, Model, finished
-from patterns.compiler import CompiledPattern
-from patterns.conditions.parser import parse_condition
+from foresail.models.archive import Archive, from_bytes, read_archive, to_bytes, write_archive
+from foresail.models.automaton import SymbolAutomaton
+from foresail.models.chain import Chain
+from foresail.models.counts.counting import MOST_ORDER
+from foresail.models.errors import ModelError, ModelFileError
+from foresail.models.headers import header_as_json, header_from_json
+from foresail.models.identity import alphabet_fingerprint
+from foresail.models.model import Header, Model, finished
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.conditions.parser import parse_condition
 
 KIND = "model"
 _CHAIN = ("step", "state", "node", "context", "accepting", "distribution", "nodes")

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from models.adoption import Followed, adopted_rows, predecessors
-from models.forecasts import NO_FEATURE, Forecasts, fresh_rows, positions
-from models.kernels.compilation import following_kernel, telling_kernel
-from models.kernels.forecast import NO_GAP, Histories
-from models.reader import EMISSIONS, ModelReader
-from patterns.recognition.recogniser import Batch
+from foresail.models.adoption import Followed, adopted_rows, predecessors
+from foresail.models.forecasts import NO_FEATURE, Forecasts, fresh_rows, positions
+from foresail.models.kernels.compilation import following_kernel, telling_kernel
+from foresail.models.kernels.forecast import NO_GAP, Histories
+from foresail.models.reader import EMISSIONS, ModelReader
+from foresail.patterns.recognition.recogniser import Batch
 
 
 class ForecasterState(NamedTuple):

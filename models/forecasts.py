@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from models.kernels.decisions import Decisions
-from models.kernels.forecast import Rows
+from foresail.models.kernels.decisions import Decisions
+from foresail.models.kernels.forecast import Rows
 
 NO_FEATURE = -1
 

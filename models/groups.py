@@ -6,12 +6,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from models.archive import Archive, from_bytes, to_bytes
-from models.counts import NO_GROUP, GroupedCounts
-from models.errors import ModelFileError
-from models.files import model_archive, model_of
-from models.model import Model, ModelSettings, build
-from patterns.compiler import CompiledPattern
+from foresail.models.archive import Archive, from_bytes, to_bytes
+from foresail.models.counts import NO_GROUP, GroupedCounts
+from foresail.models.errors import ModelFileError
+from foresail.models.files import model_archive, model_of
+from foresail.models.model import Model, ModelSettings, build
+from foresail.patterns.compiler import CompiledPattern
 
 PER_TRACK = "track"
 """In place of an attribute: every track is a group of its own."""

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
-from models.identity import identity_as_json, identity_from_json
-from models.model import Header, ModelSettings, Training
-from models.suffix_tree import LearnSettings
-from patterns.errors import Place
-from patterns.spec import AfterMatch, Output, PatternSpec, Report, Text
+from foresail.models.identity import identity_as_json, identity_from_json
+from foresail.models.model import Header, ModelSettings, Training
+from foresail.models.suffix_tree import LearnSettings
+from foresail.patterns.errors import Place
+from foresail.patterns.spec import AfterMatch, Output, PatternSpec, Report, Text
 
 _PLAIN = ("model_version", "max_order", "sampling_step_s", "constant_step_s")
 _TUPLES = ("condition_names", "condition_texts", "mean_seconds", "notes")

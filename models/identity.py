@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.errors import OtherPatternError
-from patterns.compiler import CompiledPattern
-from patterns.conditions.text import text_of
+from foresail.models.errors import OtherPatternError
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.conditions.text import text_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from models.errors import ModelSettingError
-from models.kernels.compilation import interval_kernel
-from models.limits import STORED, least
+from foresail.models.errors import ModelSettingError
+from foresail.models.kernels.compilation import interval_kernel
+from foresail.models.limits import STORED, least
 
 Kind: TypeAlias = Literal["within", "interval", "most_likely"]
 KINDS: tuple[Kind, ...] = ("within", "interval", "most_likely")

@@ -7,21 +7,21 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from models.automaton import SymbolAutomaton, distances, symbol_automaton
-from models.chain import Chain, merged
-from models.counts.table import Counts
-from models.decisions import Rule, decided
-from models.errors import ModelSettingError
-from models.identity import Identity, identity_of
-from models.kernels.decisions import Decisions
-from models.kinds import KINDS, Kind
-from models.suffix_tree import MOST_SMOOTHED, LearnSettings, learn, least_probability
-from models.versions import content_hash, numbered
-from models.waiting import check_cells, expected_seconds, waiting_times
-from patterns.compiler import CompiledPattern
-from patterns.conditions.syntax import Condition
-from patterns.conditions.text import text_of
-from patterns.spec import PatternSpec
+from foresail.models.automaton import SymbolAutomaton, distances, symbol_automaton
+from foresail.models.chain import Chain, merged
+from foresail.models.counts.table import Counts
+from foresail.models.decisions import Rule, decided
+from foresail.models.errors import ModelSettingError
+from foresail.models.identity import Identity, identity_of
+from foresail.models.kernels.decisions import Decisions
+from foresail.models.kinds import KINDS, Kind
+from foresail.models.suffix_tree import MOST_SMOOTHED, LearnSettings, learn, least_probability
+from foresail.models.versions import content_hash, numbered
+from foresail.models.waiting import check_cells, expected_seconds, waiting_times
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.conditions.syntax import Condition
+from foresail.patterns.conditions.text import text_of
+from foresail.patterns.spec import PatternSpec
 
 MOST_AHEAD = 10_000
 """Events that a forecast may look ahead."""

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from models.kernels.compilation import entering_kernel, numbering_kernel
-from models.kernels.forecast import BAD_EVENT, DONE, FULL, UNKNOWN, Alphabets, Numbers
-from models.model import Model
-from models.symbols import impossible_symbol, symbol_codes
-from patterns.conditions.syntax import Condition
-from patterns.conditions.text import text_of
-from patterns.recognition.tables import WORD_BITS
+from foresail.models.kernels.compilation import entering_kernel, numbering_kernel
+from foresail.models.kernels.forecast import BAD_EVENT, DONE, FULL, UNKNOWN, Alphabets, Numbers
+from foresail.models.model import Model
+from foresail.models.symbols import impossible_symbol, symbol_codes
+from foresail.patterns.conditions.syntax import Condition
+from foresail.patterns.conditions.text import text_of
+from foresail.patterns.recognition.tables import WORD_BITS
 
 _FIRST_ROOM = 1024
 _MOST_KEPT = 1 << 18

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from models.errors import ModelError
-from models.kernels.forecast import ALL, CHANGES, POSITIVE
-from models.model import Emission, Model
-from models.numbering import Numbering, shared_conditions
-from models.stack import joined_decisions, stacked
-from patterns.conditions.syntax import Condition
+from foresail.models.errors import ModelError
+from foresail.models.kernels.forecast import ALL, CHANGES, POSITIVE
+from foresail.models.model import Emission, Model
+from foresail.models.numbering import Numbering, shared_conditions
+from foresail.models.stack import joined_decisions, stacked
+from foresail.patterns.conditions.syntax import Condition
 
 EMISSIONS: dict[Emission, int] = {"all": ALL, "positive": POSITIVE, "changes": CHANGES}
 

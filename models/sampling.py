@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from models.model import Model
+from foresail.models.model import Model
 
 TOLERANCE = 0.25
 """Steps that differ by less than this share are the same."""

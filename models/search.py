@@ -11,14 +11,14 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from models.counts import Counts
-from models.kinds import within
-from models.model import Model, ModelSettings, build
-from models.scoring.classification import Classification, score_within
-from models.scoring.evaluation import scorable
-from models.scoring.problem import Problem, chain_states
-from models.scoring.thresholds import Costs, Criterion, choose_threshold
-from patterns.compiler import CompiledPattern
+from foresail.models.counts import Counts
+from foresail.models.kinds import within
+from foresail.models.model import Model, ModelSettings, build
+from foresail.models.scoring.classification import Classification, score_within
+from foresail.models.scoring.evaluation import scorable
+from foresail.models.scoring.problem import Problem, chain_states
+from foresail.models.scoring.thresholds import Costs, Criterion, choose_threshold
+from foresail.patterns.compiler import CompiledPattern
 
 FALLBACK_THRESHOLD = 0.2
 SCORES = ("precision", "recall", "f1", "mcc", "roc_auc", "brier")

@@ -10,8 +10,8 @@ from typing import NamedTuple, get_args, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from models.kernels.decisions import Decisions
-from models.model import Model
+from foresail.models.kernels.decisions import Decisions
+from foresail.models.model import Model
 
 
 class Stack(NamedTuple):

@@ -11,9 +11,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from models.counts.table import Counts
-from models.errors import ModelSettingError, ModelSizeError
-from models.limits import COUNTED, least, most
+from foresail.models.counts.table import Counts
+from foresail.models.errors import ModelSettingError, ModelSizeError
+from foresail.models.limits import COUNTED, least, most
 
 MOST_SMOOTHED = 0.05
 """Smoothing gives at most this much of the probability away, however large the alphabet."""

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from models.errors import ImpossibleSymbolError, ModelError
-from models.kernels.compilation import symbol_kernel
-from models.kernels.symbols import FINE, SymbolCodes
-from patterns.compiler import CompiledPattern
-from patterns.conditions.syntax import Condition
-from patterns.conditions.text import text_of
+from foresail.models.errors import ImpossibleSymbolError, ModelError
+from foresail.models.kernels.compilation import symbol_kernel
+from foresail.models.kernels.symbols import FINE, SymbolCodes
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.conditions.syntax import Condition
+from foresail.patterns.conditions.text import text_of
 
 
 class SymbolTable:

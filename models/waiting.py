@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from models.chain import Chain
-from models.errors import ModelSettingError, ModelSizeError
+from foresail.models.chain import Chain
+from foresail.models.errors import ModelSettingError, ModelSizeError
 
 MOST_CELLS = 250_000_000
 """The most probabilities that are kept: chain states times events of the horizon."""

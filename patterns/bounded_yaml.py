@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from patterns.errors import PatternError, Place
+from foresail.patterns.errors import PatternError, Place
 
 MOST_BYTES = 1_000_000
 MOST_DEPTH = 20

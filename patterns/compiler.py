@@ -6,21 +6,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.automata.deterministic import Deterministic, complement, detector, detectors, symbol_classes
-from patterns.automata.explosion import explained
-from patterns.automata.limits import SizeExceededError
-from patterns.automata.marking import Marking, marking
-from patterns.automata.nondeterministic import Nondeterministic, construct, trimmed
-from patterns.conditions.syntax import Condition
-from patterns.conditions.typing import AttributeType
-from patterns.language.check import check_alphabet, check_conditions, check_matchable, check_tree
-from patterns.language.conditions import Conditions, resolve_conditions
-from patterns.language.core import Core
-from patterns.language.expand import expand
-from patterns.language.parser import parse_pattern
-from patterns.language.syntax import Pattern
-from patterns.minterms import Alphabet, alphabet
-from patterns.spec import Output, PatternSpec
+from foresail.patterns.automata.deterministic import Deterministic, complement, detector, detectors, symbol_classes
+from foresail.patterns.automata.explosion import explained
+from foresail.patterns.automata.limits import SizeExceededError
+from foresail.patterns.automata.marking import Marking, marking
+from foresail.patterns.automata.nondeterministic import Nondeterministic, construct, trimmed
+from foresail.patterns.conditions.syntax import Condition
+from foresail.patterns.conditions.typing import AttributeType
+from foresail.patterns.language.check import check_alphabet, check_conditions, check_matchable, check_tree
+from foresail.patterns.language.conditions import Conditions, resolve_conditions
+from foresail.patterns.language.core import Core
+from foresail.patterns.language.expand import expand
+from foresail.patterns.language.parser import parse_pattern
+from foresail.patterns.language.syntax import Pattern
+from foresail.patterns.minterms import Alphabet, alphabet
+from foresail.patterns.spec import Output, PatternSpec
 
 
 @dataclass(frozen=True, slots=True, eq=False)

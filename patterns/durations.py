@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal
 
-from patterns.errors import PatternError
+from foresail.patterns.errors import PatternError
 
 UNITS_US = {
     "us": 1,

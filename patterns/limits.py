@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from lark import Token, Tree
 
-from patterns.errors import PatternError, Place
+from foresail.patterns.errors import PatternError, Place
 
 MOST_CHARACTERS = 20_000
 """Of a pattern or a condition: room for a list of 1,500 ship numbers."""

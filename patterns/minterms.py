@@ -13,11 +13,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.conditions.formulas import FALSE, TRUE, Formulas
-from patterns.conditions.reduction import reduce_conditions
-from patterns.conditions.syntax import Condition
-from patterns.conditions.typing import Schema
-from patterns.errors import AlphabetError
+from foresail.patterns.conditions.formulas import FALSE, TRUE, Formulas
+from foresail.patterns.conditions.reduction import reduce_conditions
+from foresail.patterns.conditions.syntax import Condition
+from foresail.patterns.conditions.typing import Schema
+from foresail.patterns.errors import AlphabetError
 
 MOST_CONDITIONS = 64
 MOST_SYMBOLS = 65536

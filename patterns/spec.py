@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from patterns.errors import PatternRuleError, Place
+from foresail.patterns.errors import PatternRuleError, Place
 
 DEFAULT_LIMIT = 1000
 MOST_LISTED = 10_000

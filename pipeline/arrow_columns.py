@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from patterns.conditions import AttributeType
-from patterns.conditions.evaluate import ArrayColumn
-from pipeline.errors import InputError
+from foresail.patterns.conditions import AttributeType
+from foresail.patterns.conditions.evaluate import ArrayColumn
+from foresail.pipeline.errors import InputError
 
 MOST_EXACT_DIGITS = 15
 """Decimals of so many digits, and the power of ten they are divided by, are exact doubles: one rounding, as in Java."""

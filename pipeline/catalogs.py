@@ -4,10 +4,10 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from patterns.catalog.loader import Catalog, built_in_catalog, read_catalog
-from patterns.catalog.nodes import CatalogError
-from patterns.catalog.overrides import apply_overrides
-from patterns.errors import nearest
+from foresail.patterns.catalog.loader import Catalog, built_in_catalog, read_catalog
+from foresail.patterns.catalog.nodes import CatalogError
+from foresail.patterns.catalog.overrides import apply_overrides
+from foresail.patterns.errors import nearest
 
 
 def catalog_named(names: Sequence[str], domain: str | None, overrides: Mapping[str, str]) -> Catalog:

@@ -1,6 +1,6 @@
 """Conditions as Spark columns: Catalyst expressions only, so that events are tested where they are, in the JVM.
 
-The columns are never null and agree with `patterns.conditions.evaluate` on every value; the rules about types,
+The columns are never null and agree with `foresail.patterns.conditions.evaluate` on every value; the rules about types,
 constants and the unknown are those of `patterns.conditions.lowering`. Spark's own rules differ in places, which are
 guarded here: it holds NaN equal to itself and above all numbers, lets `least` and `greatest` skip nulls, compares a
 long with a double by rounding the long, rounds down to a long, and in ANSI mode fails on a division by zero.
@@ -16,12 +16,12 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - the name all of Spark's own examples use
 from pyspark.sql import types as T  # noqa: N812
 
-from patterns.conditions import Attribute, AttributeType, Condition
-from patterns.conditions.evaluate import TWO_TO_63
-from patterns.conditions.exact import as_double
-from patterns.conditions.functions import EARTH_RADIUS_M, RADIANS_PER_DEGREE, THURSDAY
-from patterns.conditions.letters import capitals
-from patterns.conditions.lowering import (
+from foresail.patterns.conditions import Attribute, AttributeType, Condition
+from foresail.patterns.conditions.evaluate import TWO_TO_63
+from foresail.patterns.conditions.exact import as_double
+from foresail.patterns.conditions.functions import EARTH_RADIUS_M, RADIANS_PER_DEGREE, THURSDAY
+from foresail.patterns.conditions.letters import capitals
+from foresail.patterns.conditions.lowering import (
     Denied,
     IntegerAgainstDouble,
     Joined,
@@ -33,9 +33,27 @@ from patterns.conditions.lowering import (
     VersusConstant,
     lower,
 )
-from patterns.conditions.signatures import type_given
-from patterns.conditions.sun import DAY_US, DEGREE_US, DOWN, FARTHEST_LAT, FARTHEST_LON, HOUR_US, sine_of_height
-from patterns.conditions.syntax import TIME, Arithmetic, Call, Function, Literal, Negative, Operator, Register, Value
+from foresail.patterns.conditions.signatures import type_given
+from foresail.patterns.conditions.sun import (
+    DAY_US,
+    DEGREE_US,
+    DOWN,
+    FARTHEST_LAT,
+    FARTHEST_LON,
+    HOUR_US,
+    sine_of_height,
+)
+from foresail.patterns.conditions.syntax import (
+    TIME,
+    Arithmetic,
+    Call,
+    Function,
+    Literal,
+    Negative,
+    Operator,
+    Register,
+    Value,
+)
 
 Resolve = Callable[[Attribute], Column]
 """The column that holds an attribute."""

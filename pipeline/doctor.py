@@ -12,11 +12,11 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline.errors import PipelineError
-from pipeline.jars import ALL_JARS, cached
-from pipeline.prerequisites import java_binary, java_fault
-from pipeline.progress import SILENT, Progress
-from pipeline.settings import Settings
+from foresail.pipeline.errors import PipelineError
+from foresail.pipeline.jars import ALL_JARS, cached
+from foresail.pipeline.prerequisites import java_binary, java_fault
+from foresail.pipeline.progress import SILENT, Progress
+from foresail.pipeline.settings import Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -130,7 +130,7 @@ def check_kernels() -> Finding:
 
 def start_for_checks(settings: Settings, progress: Progress) -> "tuple[SparkSession | None, Finding]":
     """A SparkSession and how long it took, or why there is none."""
-    from pipeline.session import start_spark  # noqa: PLC0415
+    from foresail.pipeline.session import start_spark  # noqa: PLC0415
 
     began = time.monotonic()
     try:
@@ -163,7 +163,7 @@ def check_broker(settings: Settings) -> Finding:
     address = settings.kafka.bootstrap_servers
     if address is None:
         return Finding("Kafka broker", ok=True, says="none configured (kafka.bootstrap_servers); streams need one")
-    from pipeline.kafka import is_reachable  # noqa: PLC0415
+    from foresail.pipeline.kafka import is_reachable  # noqa: PLC0415
 
     if is_reachable(address):
         return Finding("Kafka broker", ok=True, says=f"{address} answers")
@@ -200,7 +200,7 @@ def _tried(check: str, fault_of: Callable[[], str | None], fine: str) -> Finding
     try:
         fault = fault_of()
     except Exception as error:
-        from pipeline.java_process import one_line  # noqa: PLC0415
+        from foresail.pipeline.java_process import one_line  # noqa: PLC0415
 
         fault = one_line(error)
     if fault:

@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from models.model import ModelSettings
-from models.suffix_tree import LearnSettings
-from patterns.catalog.entry import Forecast, PatternEntry
-from patterns.compiler import CompiledPattern, compile_pattern
-from patterns.conditions import AttributeType
-from patterns.conditions.inspection import attributes_of
-from patterns.spec import PatternSpec
-from pipeline.errors import InputError
-from pipeline.settings import ForecastSettings
+from foresail.models.model import ModelSettings
+from foresail.models.suffix_tree import LearnSettings
+from foresail.patterns.catalog.entry import Forecast, PatternEntry
+from foresail.patterns.compiler import CompiledPattern, compile_pattern
+from foresail.patterns.conditions import AttributeType
+from foresail.patterns.conditions.inspection import attributes_of
+from foresail.patterns.spec import PatternSpec
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.settings import ForecastSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from models.store import Interval, Storage
-from models.store.intervals import interval_named
-from patterns.conditions import AttributeType
-from pipeline.arrow_columns import array_column
-from pipeline.track_sample import NearTable, Sample, Share
+from foresail.models.store import Interval, Storage
+from foresail.models.store.intervals import interval_named
+from foresail.patterns.conditions import AttributeType
+from foresail.pipeline.arrow_columns import array_column
+from foresail.pipeline.track_sample import NearTable, Sample, Share
 
 FOLDER = "held_out"
 KEYS = ("track", "time_us", "offset")

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from importlib.metadata import distribution
 from pathlib import Path
 
-from pipeline.errors import JarsError, JavaError
-from pipeline.prerequisites import java_binary, java_fault
-from pipeline.processes import is_alive
-from pipeline.progress import Progress
+from foresail.pipeline.errors import JarsError, JavaError
+from foresail.pipeline.prerequisites import java_binary, java_fault
+from foresail.pipeline.processes import is_alive
+from foresail.pipeline.progress import Progress
 
 FETCH_TIMEOUT_S = 1200
 WATCH_EVERY_S = 0.25

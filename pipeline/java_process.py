@@ -9,8 +9,8 @@ from collections import deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TextIO
 
-from pipeline.errors import SparkStartError
-from pipeline.interruption import has_been_interrupted, interruption_delayed
+from foresail.pipeline.errors import SparkStartError
+from foresail.pipeline.interruption import has_been_interrupted, interruption_delayed
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway

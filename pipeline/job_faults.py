@@ -2,8 +2,8 @@
 
 import re
 
-from pipeline.errors import InputError, OutputError, PipelineError
-from pipeline.java_process import one_line
+from foresail.pipeline.errors import InputError, OutputError, PipelineError
+from foresail.pipeline.java_process import one_line
 
 OURS = re.compile(r"^(?:pipeline|patterns|models|geo)\.[\w.]*\b(\w*Error): (.+)$", re.MULTILINE)
 DENIED = re.compile(r"(?:PermissionError|OSError): \[Errno (?:13|28|30)\] ([^:\n]+): '([^'\n]+)'")

@@ -9,7 +9,7 @@ from typing import Any
 
 from pyspark import SparkContext
 
-from pipeline.progress import PLAIN_LINE_EVERY_S, Progress
+from foresail.pipeline.progress import PLAIN_LINE_EVERY_S, Progress
 
 LOOK_EVERY_S = 0.5
 

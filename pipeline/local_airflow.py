@@ -1,6 +1,6 @@
 """`make airflow`: a local Airflow with the schedules, on loopback, on a simulated week and today's hours; to look at.
 
-    python -m pipeline.local_airflow [--port 8080] [--home DIR]
+    python -m foresail.pipeline.local_airflow [--port 8080] [--home DIR]
 
 SQLite, no examples, everyone is admin: for one person on one machine.
 """
@@ -19,10 +19,11 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from pipeline.schemas import DERIVED_COLUMNS
-from pipeline.settings import cache_home
+from foresail import HOME
+from foresail.pipeline.schemas import DERIVED_COLUMNS
+from foresail.pipeline.settings import cache_home
 
-CHECKOUT = Path(__file__).resolve().parents[1]
+DAGS = HOME / "dags"
 PROGRAMS = Path(sys.executable).parent
 SIMULATED_DAYS = 7
 
@@ -33,7 +34,7 @@ def environment_of(home: Path, port: int) -> dict[str, str]:
         # `airflow standalone` starts its parts by name
         "PATH": os.pathsep.join((str(PROGRAMS), os.environ.get("PATH", os.defpath))),
         "AIRFLOW_HOME": str(home),
-        "AIRFLOW__CORE__DAGS_FOLDER": str(CHECKOUT / "airflow" / "dags"),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(DAGS),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
         "AIRFLOW__CORE__PARALLELISM": "2",

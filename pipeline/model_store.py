@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from models.store import ModelStore
+from foresail.models.store import ModelStore
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,6 +22,6 @@ def open_store(place: str, spark: "Callable[[], SparkSession]") -> ModelStore:
     """The store at `place`; Spark is started only for a URI such as hdfs://host/models."""
     if not is_uri(place):
         return ModelStore(Path(place))
-    from pipeline.storage_hadoop import HadoopStorage  # noqa: PLC0415 - a folder needs no Spark
+    from foresail.pipeline.storage_hadoop import HadoopStorage  # noqa: PLC0415 - a folder needs no Spark
 
     return ModelStore(HadoopStorage(spark(), place))

@@ -11,22 +11,22 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from geo.errors import GeoError
-from geo.layers import LayerSpec, read_layer_specs
-from models.store import ModelStore
-from patterns.catalog.entry import PatternEntry
-from patterns.catalog.loader import Catalog
-from patterns.conditions.inspection import attributes_of
-from patterns.conditions.syntax import Attribute
-from patterns.errors import UnknownAttributeError
-from patterns.language.conditions import resolve_conditions
-from patterns.language.parser import parse_pattern
-from patterns.spec import without_features
-from pipeline.errors import InputError
-from pipeline.model_store import is_uri
-from pipeline.sources.parquet_files import parquet_files
-from pipeline.sources.table import OFFSET, TIME, TRACK, check_paths
-from pipeline.unfit import check_layer, check_pairs, unfit
+from foresail.geo.errors import GeoError
+from foresail.geo.layers import LayerSpec, read_layer_specs
+from foresail.models.store import ModelStore
+from foresail.patterns.catalog.entry import PatternEntry
+from foresail.patterns.catalog.loader import Catalog
+from foresail.patterns.conditions.inspection import attributes_of
+from foresail.patterns.conditions.syntax import Attribute
+from foresail.patterns.errors import UnknownAttributeError
+from foresail.patterns.language.conditions import resolve_conditions
+from foresail.patterns.language.parser import parse_pattern
+from foresail.patterns.spec import without_features
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.model_store import is_uri
+from foresail.pipeline.sources.parquet_files import parquet_files
+from foresail.pipeline.sources.table import OFFSET, TIME, TRACK, check_paths
+from foresail.pipeline.unfit import check_layer, check_pairs, unfit
 
 MAY_BE_ADDED = frozenset({OFFSET, "speed_kn", "speed_kmh", "minutes_since_start"})
 """What reading adds to events that lack it."""

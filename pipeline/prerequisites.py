@@ -1,4 +1,4 @@
-"""What must be on the machine before anything is installed: Python 3.11 and Java 17.
+"""What must be on the machine before anything is installed: Python 3.11, Java 17, and links in the file system.
 
 Run by `make setup` with the system's Python before a virtual environment exists, so only the standard library is used.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 
 LEAST_PYTHON = (3, 11)
 LEAST_JAVA = 17
+PROJECT = Path(__file__).resolve().parents[1]
 JAVA_HINT = (
     "Install one (Debian, Ubuntu: apt-get install openjdk-17-jre-headless; "
     "Fedora: dnf install java-17-openjdk-headless; macOS: brew install openjdk@17) or set JAVA_HOME to it."
@@ -70,9 +71,18 @@ def python_fault() -> str | None:
     return None
 
 
+def links_fault(root: Path) -> str | None:
+    """One line that says that the links below foresail/ were checked out as plain files, or None."""
+    link = root / "foresail" / "patterns"
+    if not link.is_file():
+        return None
+    hint = "Clone to a file system that has them, with: git clone -c core.symlinks=true"
+    return f"{link}: is a file where the project has a link to a folder. {hint}"
+
+
 def main() -> int:
     """Print each fault; the exit code says whether there was one."""
-    faults = [fault for fault in (python_fault(), java_fault()) if fault]
+    faults = [fault for fault in (python_fault(), java_fault(), links_fault(PROJECT)) if fault]
     for fault in faults:
         sys.stderr.write(f"foresail: {fault}\n")
     return 1 if faults else 0

@@ -15,15 +15,16 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.errors import JavaError, SparkStartError
-from pipeline.interruption import has_been_interrupted
-from pipeline.jars import SPARK_JARS, resolve
-from pipeline.java_process import launch_java, one_line
-from pipeline.prerequisites import java_fault
-from pipeline.progress import SILENT, Progress
-from pipeline.settings import Settings, cache_home
-from pipeline.shipping import CHECKOUT, UNPACKED, shipped_code
-from pipeline.sources.long_lines import LONGEST_BYTES
+from foresail import HOME
+from foresail.pipeline.errors import JavaError, SparkStartError
+from foresail.pipeline.interruption import has_been_interrupted
+from foresail.pipeline.jars import SPARK_JARS, resolve
+from foresail.pipeline.java_process import launch_java, one_line
+from foresail.pipeline.prerequisites import java_fault
+from foresail.pipeline.progress import SILENT, Progress
+from foresail.pipeline.settings import Settings, cache_home
+from foresail.pipeline.shipping import UNPACKED, shipped_code
+from foresail.pipeline.sources.long_lines import LONGEST_BYTES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -131,7 +132,9 @@ def configuration(settings: Settings, jars: list[Path], short_work: bool = False
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         # Every query of a stream has a session of its own; isolated, it would start Python workers of its own too.
         "spark.sql.artifact.isolation.enabled": "false",
-        "spark.python.daemon.module": "pipeline.worker_daemon",
+        "spark.python.daemon.module": "foresail.pipeline.worker_daemon",
+        # Workers start in the user's folder: a models.py that lies there is none of theirs.
+        "spark.executorEnv.PYTHONSAFEPATH": "1",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(settings.spark.arrow_batch_rows),
         "spark.ui.enabled": str(settings.spark.ui).lower(),
@@ -173,7 +176,7 @@ def _place_configuration(master: str, jars: list[Path]) -> dict[str, str]:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         # a worker imports the code that the driver runs, whatever the folder it was started from
-        "spark.executorEnv.PYTHONPATH": str(CHECKOUT),
+        "spark.executorEnv.PYTHONPATH": str(HOME.parent),
     }
 
 

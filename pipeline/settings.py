@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from patterns.bounded_yaml import YamlError, read_yaml, read_yaml_file
-from pipeline.errors import SettingsError
+from foresail.patterns.bounded_yaml import YamlError, read_yaml, read_yaml_file
+from foresail.pipeline.errors import SettingsError
 
 ENVIRONMENT_PREFIX = "FORESAIL_"
 FILE_VARIABLE = "FORESAIL_SETTINGS"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic.fields import FieldInfo
 
-from pipeline.settings import ENVIRONMENT_PREFIX, FILE_VARIABLE, Section, Settings, cache_home
+from foresail.pipeline.settings import ENVIRONMENT_PREFIX, FILE_VARIABLE, Section, Settings, cache_home
 
 HEAD = f"""# Settings
 

@@ -9,8 +9,9 @@ import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from foresail import HOME
+
 PACKAGES = ("pipeline", "geo", "models", "patterns")
-CHECKOUT = Path(__file__).resolve().parents[1]
 UNPACKED = "foresail-code"
 """The folder, below the working folder of an executor, that the archive becomes."""
 COMPILED = (".nbi", ".nbc")
@@ -25,22 +26,28 @@ def shipped_code(cache: Path) -> Path:
         staging = archive.with_name(f".{archive.name}.{os.getpid()}")
         with tarfile.open(staging, "w:gz", compresslevel=1) as tar:
             for file in files:
-                tar.add(file, str(file.relative_to(CHECKOUT)))
+                tar.add(file, _name(file))
         staging.replace(archive)
     return archive
 
 
 def _files() -> Iterator[Path]:
     """Every source and data file of the packages, and the kernels that are compiled."""
+    yield HOME / "__init__.py"
     for package in PACKAGES:
-        for file in sorted((CHECKOUT / package).rglob("*")):
+        for file in sorted((HOME / package).rglob("*")):
             if file.is_file() and (file.suffix in COMPILED or "__pycache__" not in file.parts):
                 yield file
+
+
+def _name(file: Path) -> str:
+    """What the file is called in the archive: as below a folder on Python's path."""
+    return str(file.relative_to(HOME.parent))
 
 
 def _digest(files: list[Path]) -> str:
     digest = hashlib.sha256()
     for file in files:
         told = file.stat()
-        digest.update(f"{file.relative_to(CHECKOUT)}\0{told.st_size}\0{told.st_mtime_ns}\0".encode())
+        digest.update(f"{_name(file)}\0{told.st_size}\0{told.st_mtime_ns}\0".encode())
     return digest.hexdigest()[:16]

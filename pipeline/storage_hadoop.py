@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from models.archive import MOST_BYTES
-from models.errors import ModelFileError, StoreWriteError
-from models.store.storage import LOCK, WAIT_S, wait_for
-from pipeline.java_process import one_line
+from foresail.models.archive import MOST_BYTES
+from foresail.models.errors import ModelFileError, StoreWriteError
+from foresail.models.store.storage import LOCK, WAIT_S, wait_for
+from foresail.pipeline.java_process import one_line
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from models.scoring.sequences import Sequences, family_sequences, plain_sequences
-from patterns.conditions.evaluate import ArrayColumn
+from foresail.models.scoring.sequences import Sequences, family_sequences, plain_sequences
+from foresail.patterns.conditions.evaluate import ArrayColumn
 
 
 @dataclass(frozen=True, slots=True)

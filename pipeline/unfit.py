@@ -3,9 +3,9 @@
 import re
 from collections.abc import Collection, Mapping
 
-from patterns.catalog.entry import PatternEntry
-from patterns.errors import UnknownAttributeError
-from pipeline.errors import InputError
+from foresail.patterns.catalog.entry import PatternEntry
+from foresail.patterns.errors import UnknownAttributeError
+from foresail.pipeline.errors import InputError
 
 LAYER_ATTRIBUTE = re.compile(r"in_(?P<inside>\w+)|(?P<named>\w+)_(?:name|distance_m)")
 """How the attributes that a layer gives are called, after its kind."""

@@ -9,8 +9,8 @@ import pyarrow as pa
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from patterns.conditions import AttributeType, Condition
-from patterns.conditions.syntax import (
+from foresail.patterns.conditions import AttributeType, Condition
+from foresail.patterns.conditions.syntax import (
     And,
     Arithmetic,
     Attribute,

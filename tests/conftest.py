@@ -15,8 +15,8 @@ SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 @pytest.fixture(scope="session")
 def spark() -> "Iterator[SparkSession]":
     """The Spark session that all tests share: starting one takes longer than most tests."""
-    from pipeline.session import start_spark
-    from pipeline.settings import read_settings
+    from foresail.pipeline.session import start_spark
+    from foresail.pipeline.settings import read_settings
 
     session = start_spark(read_settings(environment={}), application="foresail tests", short_work=True)
     yield session
@@ -26,9 +26,9 @@ def spark() -> "Iterator[SparkSession]":
 @pytest.fixture(scope="session")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a real single-node Kafka that all tests share; name topics after the test."""
-    from pipeline.kafka import start_broker, stop_broker
-    from pipeline.kafka.broker import free_port
-    from pipeline.settings import read_settings
+    from foresail.pipeline.kafka import start_broker, stop_broker
+    from foresail.pipeline.kafka.broker import free_port
+    from foresail.pipeline.settings import read_settings
 
     folder = tmp_path_factory.mktemp("kafka")
     status = start_broker(folder, free_port(), read_settings(environment={}).jars.directory)

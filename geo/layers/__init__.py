@@ -1,9 +1,9 @@
 """Layers: declared by the user, read from many formats, checked, cached by content, indexed for workers."""
 
-from geo.layers.check import LayerReport
-from geo.layers.index import Answer, LayerIndex, open_index
-from geo.layers.spec import LayerSpec, read_layer_specs
-from geo.layers.store import Layer, read_layer, read_layers
+from foresail.geo.layers.check import LayerReport
+from foresail.geo.layers.index import Answer, LayerIndex, open_index
+from foresail.geo.layers.spec import LayerSpec, read_layer_specs
+from foresail.geo.layers.store import Layer, read_layer, read_layers
 
 __all__ = [
     "Answer",

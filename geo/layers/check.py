@@ -12,10 +12,10 @@ import pyproj
 import shapely
 from numpy.typing import NDArray
 
-from geo.errors import GeometryError, LayerReadError, ReferenceSystemError
-from geo.layers.antimeridian import cut_at_antimeridian
-from geo.layers.formats import DEGREES, READERS, where
-from geo.layers.spec import LayerSpec
+from foresail.geo.errors import GeometryError, LayerReadError, ReferenceSystemError
+from foresail.geo.layers.antimeridian import cut_at_antimeridian
+from foresail.geo.layers.formats import DEGREES, READERS, where
+from foresail.geo.layers.spec import LayerSpec
 
 NAME_COLUMNS = ("name", "label", "title", "id")
 VALID_FROM, VALID_TO = "valid_from_us", "valid_to_us"

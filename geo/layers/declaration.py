@@ -6,7 +6,7 @@ from typing import Any
 import yaml
 from yaml.composer import ComposerError
 
-from geo.errors import LayersFileError
+from foresail.geo.errors import LayersFileError
 
 MOST_BYTES = 1_000_000
 MOST_DEPTH = 10

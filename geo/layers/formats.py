@@ -11,8 +11,8 @@ import pandas as pd
 import pyogrio
 import shapely
 
-from geo.errors import LayerReadError
-from geo.layers.spec import LayerSpec
+from foresail.geo.errors import LayerReadError
+from foresail.geo.layers.spec import LayerSpec
 
 LON_NAMES = ("lon", "longitude", "long", "lng", "longitude_degrees")
 LAT_NAMES = ("lat", "latitude", "latitude_degrees")

@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 import shapely
 from numpy.typing import NDArray
 
-from geo.layers.land import LAND_FILE, NO_LAND, Land
-from geo.layers.pieces import edges_of, shortened, zones_of
-from geo.measures.containment import NONE, OPEN, Zones, first_zone
-from geo.measures.nearest import Pieces, build_pieces, nearby, nearest
-from geo.measures.validity import NO_RECORDS, Records, holding
+from foresail.geo.layers.land import LAND_FILE, NO_LAND, Land
+from foresail.geo.layers.pieces import edges_of, shortened, zones_of
+from foresail.geo.measures.containment import NONE, OPEN, Zones, first_zone
+from foresail.geo.measures.nearest import Pieces, build_pieces, nearby, nearest
+from foresail.geo.measures.validity import NO_RECORDS, Records, holding
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -12,12 +12,12 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from geo.errors import LayerReadError
-from geo.layers.check import check_features
-from geo.layers.formats import DEGREES, read_features, where
-from geo.layers.pieces import edges_of, zones_of
-from geo.layers.spec import LayerSpec
-from geo.measures.containment import Zones
+from foresail.geo.errors import LayerReadError
+from foresail.geo.layers.check import check_features
+from foresail.geo.layers.formats import DEGREES, read_features, where
+from foresail.geo.layers.pieces import edges_of, zones_of
+from foresail.geo.layers.spec import LayerSpec
+from foresail.geo.measures.containment import Zones
 
 LAND_FILE = "land.parquet"
 POLYGON, LINE = 2, 1

@@ -6,8 +6,8 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from geo.measures.containment import Zones, build_zones
-from geo.measures.spheroid import EQUATOR_RADIUS_M, points_in_space
+from foresail.geo.measures.containment import Zones, build_zones
+from foresail.geo.measures.spheroid import EQUATOR_RADIUS_M, points_in_space
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from geo.errors import LayersFileError
-from geo.layers.declaration import read_declaration
+from foresail.geo.errors import LayersFileError
+from foresail.geo.layers.declaration import read_declaration
 
 COAST = "coast"
 """The kind of layers that have a land side unless they say otherwise."""

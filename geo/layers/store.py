@@ -12,13 +12,13 @@ from typing import Any
 import geopandas as gpd
 import numpy as np
 
-from geo.errors import LayerReadError
-from geo.layers.check import VALID_FROM, VALID_TO, LayerReport, check_features
-from geo.layers.formats import read_features, where
-from geo.layers.index import FEATURES_FILE, RECORDS_FILE, LayerIndex, build_arrays, open_index, save_arrays
-from geo.layers.land import LAND_FILE, NO_LAND, build_land, read_land
-from geo.layers.spec import LayerSpec, read_layer_specs
-from geo.measures.validity import NO_RECORDS, Records, build_records
+from foresail.geo.errors import LayerReadError
+from foresail.geo.layers.check import VALID_FROM, VALID_TO, LayerReport, check_features
+from foresail.geo.layers.formats import read_features, where
+from foresail.geo.layers.index import FEATURES_FILE, RECORDS_FILE, LayerIndex, build_arrays, open_index, save_arrays
+from foresail.geo.layers.land import LAND_FILE, NO_LAND, build_land, read_land
+from foresail.geo.layers.spec import LayerSpec, read_layer_specs
+from foresail.geo.measures.validity import NO_RECORDS, Records, build_records
 
 FORMAT = "2"
 """Part of every version: a change in how layers are checked or indexed makes new ones."""

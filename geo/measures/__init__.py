@@ -2,6 +2,6 @@
 
 from pathlib import Path
 
-from geo.measures.stale import discard_stale
+from foresail.geo.measures.stale import discard_stale
 
 discard_stale(Path(__file__).parent)

@@ -10,8 +10,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from geo.measures.box_tree import DEEPEST, box_distance2
-from geo.measures.nearest import Pieces, _nearest_piece, piece_distance2
+from foresail.geo.measures.box_tree import DEEPEST, box_distance2
+from foresail.geo.measures.nearest import Pieces, _nearest_piece, piece_distance2
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from geo.measures.box_tree import DEEPEST, BoxTree, build_tree
+from foresail.geo.measures.box_tree import DEEPEST, BoxTree, build_tree
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

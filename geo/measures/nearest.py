@@ -12,8 +12,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from geo.measures.box_tree import DEEPEST, BoxTree, box_distance2, build_tree
-from geo.measures.spheroid import geodesic_m, point_in_space, points_in_space, settle_distances
+from foresail.geo.measures.box_tree import DEEPEST, BoxTree, box_distance2, build_tree
+from foresail.geo.measures.spheroid import geodesic_m, point_in_space, points_in_space, settle_distances
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -1,8 +1,8 @@
 """How often every stretch of symbols occurs: additive over tracks and over time, so that training is too."""
 
-from models.counts.counting import DEFAULT_MAX_ORDER, TrackGroups, count, count_groups
-from models.counts.family import count_family_groups
-from models.counts.files import (
+from foresail.models.counts.counting import DEFAULT_MAX_ORDER, TrackGroups, count, count_groups
+from foresail.models.counts.family import count_family_groups
+from foresail.models.counts.files import (
     counts_from_bytes,
     counts_to_bytes,
     grouped_from_bytes,
@@ -10,9 +10,9 @@ from models.counts.files import (
     read_counts,
     write_counts,
 )
-from models.counts.grouped import NO_GROUP, GroupedCounts, decay_grouped, merge_grouped
-from models.counts.merging import decay, half_life_factor, merge
-from models.counts.table import Counts, Intervals, Level
+from foresail.models.counts.grouped import NO_GROUP, GroupedCounts, decay_grouped, merge_grouped
+from foresail.models.counts.merging import decay, half_life_factor, merge
+from foresail.models.counts.table import Counts, Intervals, Level
 
 __all__ = [
     "DEFAULT_MAX_ORDER",

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from models.automaton import SymbolAutomaton, symbol_automaton
-from models.counts.grouped import NEVER_FIRST, NEVER_LAST, NO_GROUP, GroupedCounts
-from models.counts.table import BINS_PER_DOUBLING, HISTOGRAM_BINS, LEAST_SECONDS, Counts, Intervals, Level
-from models.errors import ModelSettingError
-from models.identity import Identity, identity_of
-from models.kernels.compilation import automaton_kernel
-from patterns.compiler import CompiledPattern
+from foresail.models.automaton import SymbolAutomaton, symbol_automaton
+from foresail.models.counts.grouped import NEVER_FIRST, NEVER_LAST, NO_GROUP, GroupedCounts
+from foresail.models.counts.table import BINS_PER_DOUBLING, HISTOGRAM_BINS, LEAST_SECONDS, Counts, Intervals, Level
+from foresail.models.errors import ModelSettingError
+from foresail.models.identity import Identity, identity_of
+from foresail.models.kernels.compilation import automaton_kernel
+from foresail.patterns.compiler import CompiledPattern
 
 DEFAULT_MAX_ORDER = 8
 MOST_ORDER = 64

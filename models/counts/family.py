@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from models.automaton import symbol_automaton
-from models.counts.counting import (
+from foresail.models.automaton import symbol_automaton
+from foresail.models.counts.counting import (
     DEFAULT_MAX_ORDER,
     Stretches,
     TrackGroups,
@@ -15,10 +15,10 @@ from models.counts.counting import (
     found_matches,
     stretches_of,
 )
-from models.counts.grouped import GroupedCounts
-from models.identity import identity_of
-from models.kernels.compilation import walk_kernel
-from patterns.compiler import CompiledPattern
+from foresail.models.counts.grouped import GroupedCounts
+from foresail.models.identity import identity_of
+from foresail.models.kernels.compilation import walk_kernel
+from foresail.patterns.compiler import CompiledPattern
 
 
 def count_family_groups(

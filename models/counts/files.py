@@ -6,12 +6,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from models.archive import Archive, from_bytes, read_archive, to_bytes, write_archive
-from models.counts.counting import MOST_ORDER
-from models.counts.grouped import GroupedCounts
-from models.counts.table import Counts, Intervals, Level
-from models.errors import ModelFileError
-from models.identity import identity_as_json, identity_from_json
+from foresail.models.archive import Archive, from_bytes, read_archive, to_bytes, write_archive
+from foresail.models.counts.counting import MOST_ORDER
+from foresail.models.counts.grouped import GroupedCounts
+from foresail.models.counts.table import Counts, Intervals, Level
+from foresail.models.errors import ModelFileError
+from foresail.models.identity import identity_as_json, identity_from_json
 
 KIND = "counts"
 GROUPED_KIND = "counts by group"

@@ -9,9 +9,9 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from models.counts.merging import check_same_kind, decayed_levels, merged_levels
-from models.counts.table import Counts, Intervals, Level
-from models.identity import Identity
+from foresail.models.counts.merging import check_same_kind, decayed_levels, merged_levels
+from foresail.models.counts.table import Counts, Intervals, Level
+from foresail.models.identity import Identity
 
 NO_GROUP = ""
 """The group of tracks that do not say which they belong to."""

@@ -7,9 +7,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from models.counts.table import Counts, Intervals, Level
-from models.errors import ModelSettingError
-from models.identity import Identity
+from foresail.models.counts.table import Counts, Intervals, Level
+from foresail.models.errors import ModelSettingError
+from foresail.models.identity import Identity
 
 LEAST_COUNT = 1e-3
 """Stretches that have decayed below this are forgotten, so that counts do not grow for ever."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models.identity import Identity
+from foresail.models.identity import Identity
 
 HISTOGRAM_BINS = 80
 BINS_PER_DOUBLING = 4

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.catalog.entry import PatternEntry
-from patterns.compiler import CompiledPattern
-from patterns.conditions.evaluate import ArrayColumn
-from patterns.conditions.inspection import attributes_of
-from patterns.conditions.typing import AttributeType
+from foresail.patterns.catalog.entry import PatternEntry
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.conditions.evaluate import ArrayColumn
+from foresail.patterns.conditions.inspection import attributes_of
+from foresail.patterns.conditions.typing import AttributeType
 
 LEAST_KNOWN = 0.9
 """An attribute that is unknown more often would leave most events outside every leaf."""

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from models.errors import ModelError
-from models.features.attributes import Attributes
-from models.features.leaves import Leaf, leaves_of
-from models.scoring.report import LearnedFeature
-from patterns.catalog.entry import MOST_LEAVES
-from patterns.conditions.syntax import And, Attribute, Comparison, Condition, Literal, Not, Or
-from patterns.errors import Place
-from patterns.spec import PatternSpec, Text
+from foresail.models.errors import ModelError
+from foresail.models.features.attributes import Attributes
+from foresail.models.features.leaves import Leaf, leaves_of
+from foresail.models.scoring.report import LearnedFeature
+from foresail.patterns.catalog.entry import MOST_LEAVES
+from foresail.patterns.conditions.syntax import And, Attribute, Comparison, Condition, Literal, Not, Or
+from foresail.patterns.errors import Place
+from foresail.patterns.spec import PatternSpec, Text
 
 MIN_LEAF_SHARE = 0.002
 """Of the sample; a leaf of fewer events says little and costs a symbol."""

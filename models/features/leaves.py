@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from math import floor, inf, log10
 from typing import TYPE_CHECKING
 
-from models.features.attributes import Quantity
-from patterns.conditions.syntax import Attribute, Literal
-from patterns.conditions.text import text_of
-from patterns.conditions.typing import AttributeType
+from foresail.models.features.attributes import Quantity
+from foresail.patterns.conditions.syntax import Attribute, Literal
+from foresail.patterns.conditions.text import text_of
+from foresail.patterns.conditions.typing import AttributeType
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeRegressor

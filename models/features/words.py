@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from patterns.conditions.parser import parse_condition
-from patterns.conditions.syntax import And, Attribute, Comparison, Condition, Literal, Operator
-from patterns.errors import PatternError
+from foresail.patterns.conditions.parser import parse_condition
+from foresail.patterns.conditions.syntax import And, Attribute, Comparison, Condition, Literal, Operator
+from foresail.patterns.errors import PatternError
 
 LEARNED = re.compile(r"leaf_\d+")
 """What learned conditions are called."""

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from models.kernels.decorators import compiled
+from foresail.models.kernels.decorators import compiled
 
 
 @compiled

@@ -10,10 +10,10 @@ from typing import Any, get_args, get_type_hints
 import numpy as np
 from numba import boolean, float64, int32, int64, typeof, types
 
-from models.kernels.automaton import count_accepted, reachable, walk
-from models.kernels.decisions import Decisions
-from models.kernels.family import Features, Steps, follow_families, tell_near
-from models.kernels.forecast import (
+from foresail.models.kernels.automaton import count_accepted, reachable, walk
+from foresail.models.kernels.decisions import Decisions
+from foresail.models.kernels.family import Features, Steps, follow_families, tell_near
+from foresail.models.kernels.forecast import (
     Alphabets,
     Histories,
     Numbers,
@@ -23,9 +23,9 @@ from models.kernels.forecast import (
     number_events,
     tell,
 )
-from models.kernels.kinds import shortest_intervals
-from models.kernels.symbols import SymbolCodes, read_symbols
-from patterns.recognition.compilation import INTEGERS, LONGS, WORDS, Kernel, ready
+from foresail.models.kernels.kinds import shortest_intervals
+from foresail.models.kernels.symbols import SymbolCodes, read_symbols
+from foresail.patterns.recognition.compilation import INTEGERS, LONGS, WORDS, Kernel, ready
 
 
 def _array(kind: Any, dimensions: int, readonly: bool = False) -> Any:

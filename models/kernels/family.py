@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from models.kernels.decisions import Decisions
-from models.kernels.decorators import compiled, inlined
-from models.kernels.forecast import NO_GAP, UNKNOWN, Rows, is_told
+from foresail.models.kernels.decisions import Decisions
+from foresail.models.kernels.decorators import compiled, inlined
+from foresail.models.kernels.forecast import NO_GAP, UNKNOWN, Rows, is_told
 
 FAR = -1
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from models.kernels.decisions import Decisions
-from models.kernels.decorators import compiled, inlined
-from models.kernels.symbols import IMPOSSIBLE, symbol_at
+from foresail.models.kernels.decisions import Decisions
+from foresail.models.kernels.decorators import compiled, inlined
+from foresail.models.kernels.symbols import IMPOSSIBLE, symbol_at
 
 UNKNOWN = -1
 DONE, FULL, BAD_EVENT = 0, 1, 2

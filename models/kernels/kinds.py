@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from models.kernels.decorators import compiled
+from foresail.models.kernels.decorators import compiled
 
 SAME = 1e-6
 """Masses that differ by less than this share are equal: what they add up was kept in 32 bits."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from models.kernels.decorators import compiled, inlined
+from foresail.models.kernels.decorators import compiled, inlined
 
 IMPOSSIBLE = -1
 FINE = -1

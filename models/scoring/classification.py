@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models.limits import reaches
+from foresail.models.limits import reaches
 
 Probabilities = NDArray[np.float64]
 Booleans = NDArray[np.bool_]

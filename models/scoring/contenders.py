@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from models.counts import Counts
-from models.features import learn_features, with_features
-from models.groups import build_groups
-from models.kinds import interval, within
-from models.model import Model, ModelSettings, build
-from models.scoring.problem import Problem, chain_states, count_rows, count_rows_by_group
-from models.scoring.report import LearnedFeature
-from models.scoring.sequences import Sequences
-from models.suffix_tree import LearnSettings
-from models.symbols import SymbolTable
-from patterns.compiler import CompiledPattern, compile_pattern
+from foresail.models.counts import Counts
+from foresail.models.features import learn_features, with_features
+from foresail.models.groups import build_groups
+from foresail.models.kinds import interval, within
+from foresail.models.model import Model, ModelSettings, build
+from foresail.models.scoring.problem import Problem, chain_states, count_rows, count_rows_by_group
+from foresail.models.scoring.report import LearnedFeature
+from foresail.models.scoring.sequences import Sequences
+from foresail.models.suffix_tree import LearnSettings
+from foresail.models.symbols import SymbolTable
+from foresail.patterns.compiler import CompiledPattern, compile_pattern
 
 Rows = NDArray[np.bool_]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models.scoring.classification import Classification, score_within
+from foresail.models.scoring.classification import Classification, score_within
 
 UNREACHABLE = -1
 

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from models.limits import reaches
-from models.scoring.calibration import calibration_error, reliability
-from models.scoring.classification import score_decided, score_within
-from models.scoring.contenders import Contender, Fitted
-from models.scoring.distance import distances_to_acceptance, score_by_distance
-from models.scoring.earliness import score_earliness
-from models.scoring.folds import Fold, validation_split
-from models.scoring.intervals import score_intervals
-from models.scoring.next_symbol import log_loss_of
-from models.scoring.problem import Problem
-from models.scoring.report import ALL, LearnedFeature, ModelScores, ScoreRow, ThresholdPoint, WithinPoint
-from models.scoring.thresholds import Costs, Criterion, choose_threshold, sweep
+from foresail.models.limits import reaches
+from foresail.models.scoring.calibration import calibration_error, reliability
+from foresail.models.scoring.classification import score_decided, score_within
+from foresail.models.scoring.contenders import Contender, Fitted
+from foresail.models.scoring.distance import distances_to_acceptance, score_by_distance
+from foresail.models.scoring.earliness import score_earliness
+from foresail.models.scoring.folds import Fold, validation_split
+from foresail.models.scoring.intervals import score_intervals
+from foresail.models.scoring.next_symbol import log_loss_of
+from foresail.models.scoring.problem import Problem
+from foresail.models.scoring.report import ALL, LearnedFeature, ModelScores, ScoreRow, ThresholdPoint, WithinPoint
+from foresail.models.scoring.thresholds import Costs, Criterion, choose_threshold, sweep
 
 SWEEP_POINTS = 60
 NOMINAL = 0.5

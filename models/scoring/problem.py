@@ -6,17 +6,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models.counts import Counts, GroupedCounts, TrackGroups, count, count_groups
-from models.features.attributes import Attributes
-from models.forecaster import Forecaster
-from models.model import Model, ModelSettings, build
-from models.scoring.folds import segments
-from models.scoring.sequences import Sequences
-from models.scoring.truth import Truth
-from models.suffix_tree import LearnSettings
-from models.symbols import SymbolTable
-from patterns.compiler import CompiledPattern
-from patterns.conditions.typing import AttributeType
+from foresail.models.counts import Counts, GroupedCounts, TrackGroups, count, count_groups
+from foresail.models.features.attributes import Attributes
+from foresail.models.forecaster import Forecaster
+from foresail.models.model import Model, ModelSettings, build
+from foresail.models.scoring.folds import segments
+from foresail.models.scoring.sequences import Sequences
+from foresail.models.scoring.truth import Truth
+from foresail.models.suffix_tree import LearnSettings
+from foresail.models.symbols import SymbolTable
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.conditions.typing import AttributeType
 
 SELDOM_KNOWN = 0.01
 """Boosting reads what is known at least so often; it can do with the rest unknown."""

@@ -6,11 +6,11 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from models.scoring.calibration import ReliabilityBin
-from models.scoring.classification import Classification
-from models.scoring.distance import ScoresAtDistance
-from models.scoring.earliness import Earliness
-from models.scoring.intervals import IntervalScores
+from foresail.models.scoring.calibration import ReliabilityBin
+from foresail.models.scoring.classification import Classification
+from foresail.models.scoring.distance import ScoresAtDistance
+from foresail.models.scoring.earliness import Earliness
+from foresail.models.scoring.intervals import IntervalScores
 
 ALL = "all"
 """The fold that holds the test events of all folds."""

@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from models.scoring.truth import Truth, truth_of
-from patterns.compiler import CompiledPattern
-from patterns.conditions.evaluate import ArrayColumn, evaluate
-from patterns.conditions.syntax import Condition
-from patterns.conditions.typing import AttributeType
-from patterns.recognition.recogniser import Batch, Recogniser
-from patterns.recognition.tables import WORD_BITS
-from patterns.spec import Output, Report
+from foresail.models.scoring.truth import Truth, truth_of
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.conditions.evaluate import ArrayColumn, evaluate
+from foresail.patterns.conditions.syntax import Condition
+from foresail.patterns.conditions.typing import AttributeType
+from foresail.patterns.recognition.recogniser import Batch, Recogniser
+from foresail.patterns.recognition.tables import WORD_BITS
+from foresail.patterns.spec import Output, Report
 
 NO_FEATURE = -1
 

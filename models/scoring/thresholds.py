@@ -9,7 +9,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from models.limits import STORED, least
+from foresail.models.limits import STORED, least
 
 MOST_CANDIDATES = 400
 NO_POSITIVES_THRESHOLD = 0.5

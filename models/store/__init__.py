@@ -1,11 +1,11 @@
 """Models in a folder: every version kept, one of each pattern in force, promoted and rolled back in one move."""
 
-from models.store.aliases import CHALLENGER, CHAMPION
-from models.store.intervals import Interval, Merged
-from models.store.judgement import Judgement
-from models.store.manifest import Decision, Manifest, Record, Scored
-from models.store.storage import LocalStorage, Storage
-from models.store.store import ModelStore
+from foresail.models.store.aliases import CHALLENGER, CHAMPION
+from foresail.models.store.intervals import Interval, Merged
+from foresail.models.store.judgement import Judgement
+from foresail.models.store.manifest import Decision, Manifest, Record, Scored
+from foresail.models.store.storage import LocalStorage, Storage
+from foresail.models.store.store import ModelStore
 
 __all__ = [
     "CHALLENGER",

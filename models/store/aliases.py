@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from models.errors import PromotionError, UnknownModelError
-from models.store.manifest import Decision, Record
+from foresail.models.errors import PromotionError, UnknownModelError
+from foresail.models.store.manifest import Decision, Record
 
 CHAMPION = "champion"
 CHALLENGER = "challenger"

@@ -1,6 +1,6 @@
 """The counts of a model store: those that models are learned from, of all tracks and by group, and of intervals."""
 
-from models.counts import (
+from foresail.models.counts import (
     Counts,
     GroupedCounts,
     counts_from_bytes,
@@ -8,10 +8,17 @@ from models.counts import (
     grouped_from_bytes,
     grouped_to_bytes,
 )
-from models.identity import Identity
-from models.store.intervals import Interval, Merged, interval_counts, intervals_of, keep_interval, merge_intervals
-from models.store.names import inside
-from models.store.storage import Storage
+from foresail.models.identity import Identity
+from foresail.models.store.intervals import (
+    Interval,
+    Merged,
+    interval_counts,
+    intervals_of,
+    keep_interval,
+    merge_intervals,
+)
+from foresail.models.store.names import inside
+from foresail.models.store.storage import Storage
 
 
 class CountStore:

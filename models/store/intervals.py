@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from models.counts import Counts, counts_from_bytes, counts_to_bytes, decay, half_life_factor, merge
-from models.errors import IntervalError
-from models.identity import Identity
-from models.store.names import inside
-from models.store.storage import Storage
+from foresail.models.counts import Counts, counts_from_bytes, counts_to_bytes, decay, half_life_factor, merge
+from foresail.models.errors import IntervalError
+from foresail.models.identity import Identity
+from foresail.models.store.names import inside
+from foresail.models.store.storage import Storage
 
 FOLDER = "counts"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from models.errors import PromotionError
-from models.store.manifest import Record, Scored
+from foresail.models.errors import PromotionError
+from foresail.models.store.manifest import Record, Scored
 
 DEFAULT_METRIC = "mcc"
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from models.errors import ManifestError
+from foresail.models.errors import ManifestError
 
 FORMAT = 1
 MOST_REMEMBERED = 200

@@ -1,6 +1,6 @@
 """Names in a store: patterns and versions are folders of it, so nothing else may be asked for under their name."""
 
-from models.errors import BadNameError
+from foresail.models.errors import BadNameError
 
 LONGEST = 200
 

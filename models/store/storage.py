@@ -12,8 +12,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from models.archive import bounded_bytes
-from models.errors import StoreBusyError, StoreWriteError
+from foresail.models.archive import bounded_bytes
+from foresail.models.errors import StoreBusyError, StoreWriteError
 
 LOCK = ".lock"
 WAIT_S = 30.0

@@ -11,17 +11,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from models.errors import LostModelError, ManifestError, UnknownModelError
-from models.files import model_from_bytes, model_to_bytes
-from models.groups import GroupModels, groups_from_bytes, groups_to_bytes
-from models.model import Model
-from models.store.aliases import CHALLENGER, CHAMPION, Moment, is_alias, kept, promoted, resolved, rolled_back
-from models.store.counts import CountStore
-from models.store.judgement import DEFAULT_METRIC, Judgement, judged
-from models.store.manifest import Manifest, Record, Scored, manifest_from_bytes, manifest_to_bytes
-from models.store.names import checked_name, inside, is_name
-from models.store.storage import LocalStorage, Storage
-from models.versions import serial_of
+from foresail.models.errors import LostModelError, ManifestError, UnknownModelError
+from foresail.models.files import model_from_bytes, model_to_bytes
+from foresail.models.groups import GroupModels, groups_from_bytes, groups_to_bytes
+from foresail.models.model import Model
+from foresail.models.store.aliases import CHALLENGER, CHAMPION, Moment, is_alias, kept, promoted, resolved, rolled_back
+from foresail.models.store.counts import CountStore
+from foresail.models.store.judgement import DEFAULT_METRIC, Judgement, judged
+from foresail.models.store.manifest import Manifest, Record, Scored, manifest_from_bytes, manifest_to_bytes
+from foresail.models.store.names import checked_name, inside, is_name
+from foresail.models.store.storage import LocalStorage, Storage
+from foresail.models.versions import serial_of
 
 MANIFEST = "manifest.json"
 PREVIOUS = "manifest.previous.json"

@@ -10,8 +10,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.automata.limits import MOST_STATES, SizeExceededError
-from patterns.automata.nondeterministic import (
+from foresail.patterns.automata.limits import MOST_STATES, SizeExceededError
+from foresail.patterns.automata.nondeterministic import (
     Nondeterministic,
     Symbols,
     Transition,

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from patterns.automata.limits import MOST_STATES, SizeExceededError
-from patterns.errors import StateExplosionError
-from patterns.language.syntax import Pattern, children_of
-from patterns.language.text import pattern_text
-from patterns.spec import PatternSpec
+from foresail.patterns.automata.limits import MOST_STATES, SizeExceededError
+from foresail.patterns.errors import StateExplosionError
+from foresail.patterns.language.syntax import Pattern, children_of
+from foresail.patterns.language.text import pattern_text
+from foresail.patterns.spec import PatternSpec
 
 _SHOWN = 80
 

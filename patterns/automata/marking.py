@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.automata.deterministic import Deterministic, explored, minimal, steps_by_class
-from patterns.automata.nondeterministic import Nondeterministic
+from foresail.patterns.automata.deterministic import Deterministic, explored, minimal, steps_by_class
+from foresail.patterns.automata.nondeterministic import Nondeterministic
 
 DEAD = -1
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TypeAlias, assert_never
 
-from patterns.automata.limits import MOST_STATES, SizeExceededError
-from patterns.language.core import (
+from foresail.patterns.automata.limits import MOST_STATES, SizeExceededError
+from foresail.patterns.language.core import (
     Complement,
     Concatenation,
     Core,

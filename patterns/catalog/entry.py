@@ -18,10 +18,10 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from patterns.catalog.nodes import PlacedText
-from patterns.durations import DURATION_PATTERN, WINDOW_PATTERN, parse_duration, parse_window
-from patterns.errors import PatternError, Place, nearest
-from patterns.spec import DEFAULT_LIMIT, MOST_LISTED, AfterMatch, Output, PatternSpec, Report, Text
+from foresail.patterns.catalog.nodes import PlacedText
+from foresail.patterns.durations import DURATION_PATTERN, WINDOW_PATTERN, parse_duration, parse_window
+from foresail.patterns.errors import PatternError, Place, nearest
+from foresail.patterns.spec import DEFAULT_LIMIT, MOST_LISTED, AfterMatch, Output, PatternSpec, Report, Text
 
 _PATTERN_WORDS = ("any", "next", "each", "not", "absent", "hidden", "as", "_")
 _CONDITION_WORDS = ("and", "or", "in", "is", "known", "unknown", "true", "false", "null")

@@ -5,8 +5,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from patterns.catalog.entry import PARTS, PatternEntry, did_you_mean
-from patterns.catalog.nodes import Document, Path
+from foresail.patterns.catalog.entry import PARTS, PatternEntry, did_you_mean
+from foresail.patterns.catalog.nodes import Document, Path
 
 _WANTED = {
     "string_type": "a text",

@@ -10,13 +10,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from patterns.bounded_yaml import YamlError, bounded_text
-from patterns.catalog.entry import PatternEntry, did_you_mean
-from patterns.catalog.faults import say_fault
-from patterns.catalog.nodes import CatalogError, Document, read_document
-from patterns.catalog.nodes import Path as NodePath
-from patterns.catalog.overrides import apply_overrides
-from patterns.errors import Place
+from foresail.patterns.bounded_yaml import YamlError, bounded_text
+from foresail.patterns.catalog.entry import PatternEntry, did_you_mean
+from foresail.patterns.catalog.faults import say_fault
+from foresail.patterns.catalog.nodes import CatalogError, Document, read_document
+from foresail.patterns.catalog.nodes import Path as NodePath
+from foresail.patterns.catalog.overrides import apply_overrides
+from foresail.patterns.errors import Place
 
 DOMAINS = ("maritime", "fleet")
 SUFFIXES = (".yaml", ".yml")
@@ -70,7 +70,7 @@ def read_text(text: str, source: str) -> tuple[PatternEntry, ...]:
 
 def built_in_files() -> tuple[Traversable, ...]:
     """The catalog files that come with the software."""
-    root = files("patterns.catalog")
+    root = files("foresail.patterns.catalog")
     return tuple(
         file
         for domain in DOMAINS

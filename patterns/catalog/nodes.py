@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from patterns.bounded_yaml import BoundedLoader, YamlError, yaml_faults
-from patterns.errors import PatternError, Place
+from foresail.patterns.bounded_yaml import BoundedLoader, YamlError, yaml_faults
+from foresail.patterns.errors import PatternError, Place
 
 Path: TypeAlias = tuple[str | int, ...]
 """The way to a value: `("patterns", 0, "where", "outside")`."""

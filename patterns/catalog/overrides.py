@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from patterns.catalog.entry import Parameter, PatternEntry, did_you_mean
-from patterns.catalog.nodes import CatalogError
+from foresail.patterns.catalog.entry import Parameter, PatternEntry, did_you_mean
+from foresail.patterns.catalog.nodes import CatalogError
 
 SETTABLE = ("window", "max_gap", "min_dwell")
 """Fields of an entry, beside its parameters, that may be set; `none` takes them away."""

@@ -6,10 +6,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from patterns.catalog.entry import PARTS, Forecast, PatternEntry
-from patterns.catalog.loader import DOMAINS, Catalog
-from patterns.compiler import CompiledPattern, compile_pattern
-from patterns.drawing import diagram_of, draw_svg
+from foresail.patterns.catalog.entry import PARTS, Forecast, PatternEntry
+from foresail.patterns.catalog.loader import DOMAINS, Catalog
+from foresail.patterns.compiler import CompiledPattern, compile_pattern
+from foresail.patterns.drawing import diagram_of, draw_svg
 
 _FOOT = "Generated from the catalog by `foresail catalog docs`; edit the catalog, not this page.\n"
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from patterns.catalog.entry import PatternEntry
+from foresail.patterns.catalog.entry import PatternEntry
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import yaml
 
-from patterns.catalog.entry import PatternEntry
-from patterns.catalog.nodes import Loader
+from foresail.patterns.catalog.entry import PatternEntry
+from foresail.patterns.catalog.nodes import Loader
 
 
 class _Dumper(yaml.SafeDumper):

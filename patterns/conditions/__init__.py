@@ -1,10 +1,10 @@
 """Boolean tests on one event: one tree, read from text, checked against a schema, evaluated over arrays."""
 
-from patterns.conditions.inspection import attributes_of, owners_of
-from patterns.conditions.parser import parse_condition
-from patterns.conditions.syntax import Attribute, Condition
-from patterns.conditions.text import text_of
-from patterns.conditions.typing import AttributeType, Schema, check_types
+from foresail.patterns.conditions.inspection import attributes_of, owners_of
+from foresail.patterns.conditions.parser import parse_condition
+from foresail.patterns.conditions.syntax import Attribute, Condition
+from foresail.patterns.conditions.text import text_of
+from foresail.patterns.conditions.typing import AttributeType, Schema, check_types
 
 __all__ = [
     "Attribute",

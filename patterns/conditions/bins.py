@@ -8,8 +8,8 @@ import numpy as np
 from numba import boolean, float64, int64, njit, types
 from numpy.typing import NDArray
 
-from patterns.conditions.evaluate import ArrayColumn
-from patterns.conditions.typing import AttributeType
+from foresail.patterns.conditions.evaluate import ArrayColumn
+from foresail.patterns.conditions.typing import AttributeType
 
 Keys = NDArray[np.int64]
 

@@ -10,15 +10,15 @@ from itertools import pairwise
 from math import floor, inf, nextafter
 from typing import TypeAlias
 
-from patterns.conditions.exact import (
+from foresail.patterns.conditions.exact import (
     GREATEST_INTEGER,
     LEAST_INTEGER,
     as_double,
     is_double,
     is_machine_integer,
 )
-from patterns.conditions.syntax import Operator
-from patterns.conditions.typing import AttributeType
+from foresail.patterns.conditions.syntax import Operator
+from foresail.patterns.conditions.typing import AttributeType
 
 Number: TypeAlias = int | float
 WHOLE = frozenset({AttributeType.INTEGER, AttributeType.TIMESTAMP})

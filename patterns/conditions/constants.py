@@ -6,12 +6,21 @@ from typing import TypeAlias
 
 import numpy as np
 
-from patterns.conditions.exact import as_double
-from patterns.conditions.functions import Doubles, calculate, call
-from patterns.conditions.letters import lowered
-from patterns.conditions.syntax import Arithmetic, Attribute, Call, Function, Literal, Negative, Register, Value
-from patterns.conditions.text import text_of
-from patterns.errors import ConditionTypeError
+from foresail.patterns.conditions.exact import as_double
+from foresail.patterns.conditions.functions import Doubles, calculate, call
+from foresail.patterns.conditions.letters import lowered
+from foresail.patterns.conditions.syntax import (
+    Arithmetic,
+    Attribute,
+    Call,
+    Function,
+    Literal,
+    Negative,
+    Register,
+    Value,
+)
+from foresail.patterns.conditions.text import text_of
+from foresail.patterns.errors import ConditionTypeError
 
 
 class NoConstant(Enum):

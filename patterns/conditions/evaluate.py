@@ -12,10 +12,10 @@ from typing import Any, TypeAlias, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.conditions.exact import as_double
-from patterns.conditions.functions import Doubles, calculate, call
-from patterns.conditions.letters import lowered
-from patterns.conditions.lowering import (
+from foresail.patterns.conditions.exact import as_double
+from foresail.patterns.conditions.functions import Doubles, calculate, call
+from foresail.patterns.conditions.letters import lowered
+from foresail.patterns.conditions.lowering import (
     Denied,
     IntegerAgainstDouble,
     Joined,
@@ -27,9 +27,9 @@ from patterns.conditions.lowering import (
     VersusConstant,
     lower,
 )
-from patterns.conditions.signatures import type_given
-from patterns.conditions.sun import DOWN, FARTHEST_LAT, FARTHEST_LON, sine_of_height
-from patterns.conditions.syntax import (
+from foresail.patterns.conditions.signatures import type_given
+from foresail.patterns.conditions.sun import DOWN, FARTHEST_LAT, FARTHEST_LON, sine_of_height
+from foresail.patterns.conditions.syntax import (
     TIME,
     Arithmetic,
     Attribute,
@@ -42,7 +42,7 @@ from patterns.conditions.syntax import (
     Register,
     Value,
 )
-from patterns.conditions.typing import AttributeType
+from foresail.patterns.conditions.typing import AttributeType
 
 Booleans: TypeAlias = NDArray[np.bool_]
 

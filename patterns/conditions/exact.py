@@ -7,7 +7,7 @@ comparison that holds for the same values, or a plain yes or no for every known 
 from math import floor, inf, isinf
 from typing import TypeAlias
 
-from patterns.conditions.syntax import Operator
+from foresail.patterns.conditions.syntax import Operator
 
 LEAST_INTEGER, GREATEST_INTEGER = -(2**63), 2**63 - 1
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
-from patterns.conditions.cells import Against, Cell, Exactly, holds
-from patterns.conditions.reduction import Asks, Denies, Formula, Joins
-from patterns.conditions.syntax import Operator
+from foresail.patterns.conditions.cells import Against, Cell, Exactly, holds
+from foresail.patterns.conditions.reduction import Asks, Denies, Formula, Joins
+from foresail.patterns.conditions.syntax import Operator
 
 FALSE, TRUE = 0, 1
 

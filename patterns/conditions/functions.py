@@ -13,8 +13,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.conditions.sun import DAY_US, DEGREE_US, HOUR_US
-from patterns.conditions.syntax import Function
+from foresail.patterns.conditions.sun import DAY_US, DEGREE_US, HOUR_US
+from foresail.patterns.conditions.syntax import Function
 
 Doubles: TypeAlias = NDArray[np.float64]
 

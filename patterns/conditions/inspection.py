@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import assert_never
 
-from patterns.conditions.syntax import (
+from foresail.patterns.conditions.syntax import (
     TIME,
     And,
     Arithmetic,
@@ -20,8 +20,8 @@ from patterns.conditions.syntax import (
     Register,
     Value,
 )
-from patterns.errors import Place
-from patterns.limits import MOST_DEPTH, MOST_TERMS, TooLargeError
+from foresail.patterns.errors import Place
+from foresail.patterns.limits import MOST_DEPTH, MOST_TERMS, TooLargeError
 
 
 def attributes_of(condition: Condition | Value) -> tuple[Attribute, ...]:

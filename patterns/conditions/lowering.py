@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
-from patterns.conditions.constants import NoConstant, constant_of
-from patterns.conditions.exact import MIRRORED, for_doubles, for_integers
-from patterns.conditions.inspection import attributes_of
-from patterns.conditions.instants import microseconds_of
-from patterns.conditions.reduction import settled
-from patterns.conditions.signatures import SIGNATURES, type_given
-from patterns.conditions.syntax import (
+from foresail.patterns.conditions.constants import NoConstant, constant_of
+from foresail.patterns.conditions.exact import MIRRORED, for_doubles, for_integers
+from foresail.patterns.conditions.inspection import attributes_of
+from foresail.patterns.conditions.instants import microseconds_of
+from foresail.patterns.conditions.reduction import settled
+from foresail.patterns.conditions.signatures import SIGNATURES, type_given
+from foresail.patterns.conditions.syntax import (
     And,
     Arithmetic,
     Attribute,
@@ -31,9 +31,9 @@ from patterns.conditions.syntax import (
     Register,
     Value,
 )
-from patterns.conditions.text import text_of
-from patterns.conditions.typing import NUMERIC, UNORDERED, AttributeType, Schema, literal_type
-from patterns.errors import ConditionTypeError, Place, UnknownAttributeError
+from foresail.patterns.conditions.text import text_of
+from foresail.patterns.conditions.typing import NUMERIC, UNORDERED, AttributeType, Schema, literal_type
+from foresail.patterns.errors import ConditionTypeError, Place, UnknownAttributeError
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from typing import Any, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.conditions.bins import add_bins, bins_of
-from patterns.conditions.evaluate import ArrayColumn, holds
-from patterns.conditions.lowering import (
+from foresail.patterns.conditions.bins import add_bins, bins_of
+from foresail.patterns.conditions.evaluate import ArrayColumn, holds
+from foresail.patterns.conditions.lowering import (
     Denied,
     IntegerAgainstDouble,
     Joined,
@@ -25,8 +25,8 @@ from patterns.conditions.lowering import (
     VersusConstant,
     lower,
 )
-from patterns.conditions.syntax import Attribute, Condition, Value
-from patterns.conditions.typing import AttributeType
+from foresail.patterns.conditions.syntax import Attribute, Condition, Value
+from foresail.patterns.conditions.typing import AttributeType
 
 WORD_BITS = 64
 FEW_CONDITIONS = 4

@@ -14,10 +14,10 @@ from lark.exceptions import VisitError
 from lark.tree import Meta
 from lark.visitors import v_args
 
-from patterns.conditions.constants import constant_of
-from patterns.conditions.inspection import check_terms
-from patterns.conditions.signatures import SIGNATURES, AttributeType, type_given
-from patterns.conditions.syntax import (
+from foresail.patterns.conditions.constants import constant_of
+from foresail.patterns.conditions.inspection import check_terms
+from foresail.patterns.conditions.signatures import SIGNATURES, AttributeType, type_given
+from foresail.patterns.conditions.syntax import (
     And,
     Arithmetic,
     Attribute,
@@ -35,8 +35,8 @@ from patterns.conditions.syntax import (
     Register,
     Value,
 )
-from patterns.errors import ConditionTypeError, PatternSyntaxError, Place, nearest
-from patterns.limits import check_depth, check_length
+from foresail.patterns.errors import ConditionTypeError, PatternSyntaxError, Place, nearest
+from foresail.patterns.limits import check_depth, check_length
 
 Parameters: TypeAlias = Mapping[str, bool | int | float | str]
 Named: TypeAlias = Mapping[str, Condition]

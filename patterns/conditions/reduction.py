@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TypeAlias, assert_never
 
-from patterns.conditions.cells import (
+from foresail.patterns.conditions.cells import (
     Against,
     Cell,
     Exactly,
@@ -23,13 +23,13 @@ from patterns.conditions.cells import (
     compare,
     holds,
 )
-from patterns.conditions.constants import NoConstant, constant_of
-from patterns.conditions.exact import MIRRORED
-from patterns.conditions.functions import EARTH_RADIUS_M
-from patterns.conditions.inspection import attributes_of
-from patterns.conditions.instants import microseconds_of
-from patterns.conditions.signatures import type_given
-from patterns.conditions.syntax import (
+from foresail.patterns.conditions.constants import NoConstant, constant_of
+from foresail.patterns.conditions.exact import MIRRORED
+from foresail.patterns.conditions.functions import EARTH_RADIUS_M
+from foresail.patterns.conditions.inspection import attributes_of
+from foresail.patterns.conditions.instants import microseconds_of
+from foresail.patterns.conditions.signatures import type_given
+from foresail.patterns.conditions.syntax import (
     And,
     Attribute,
     Call,
@@ -45,9 +45,9 @@ from patterns.conditions.syntax import (
     Or,
     Value,
 )
-from patterns.conditions.text import text_of
-from patterns.conditions.typing import AttributeType, Schema
-from patterns.errors import ConditionTypeError
+from foresail.patterns.conditions.text import text_of
+from foresail.patterns.conditions.typing import AttributeType, Schema
+from foresail.patterns.errors import ConditionTypeError
 
 EXACT_AS_DOUBLE = 2**53
 """Below this, an integer and the double made of it stand in the same order to a constant."""

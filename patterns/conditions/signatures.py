@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from patterns.conditions.syntax import Call, Function
+from foresail.patterns.conditions.syntax import Call, Function
 
 
 class AttributeType(Enum):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
-from patterns.errors import Place
+from foresail.patterns.errors import Place
 
 
 class Operator(Enum):

@@ -5,7 +5,7 @@ import re
 from itertools import pairwise
 from typing import assert_never
 
-from patterns.conditions.syntax import (
+from foresail.patterns.conditions.syntax import (
     KEYWORDS,
     And,
     Arithmetic,

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
-from patterns.conditions.inspection import attributes_of
-from patterns.conditions.instants import microseconds_of
-from patterns.conditions.signatures import SIGNATURES, AttributeType
-from patterns.conditions.syntax import (
+from foresail.patterns.conditions.inspection import attributes_of
+from foresail.patterns.conditions.instants import microseconds_of
+from foresail.patterns.conditions.signatures import SIGNATURES, AttributeType
+from foresail.patterns.conditions.syntax import (
     And,
     Arithmetic,
     Attribute,
@@ -25,8 +25,8 @@ from patterns.conditions.syntax import (
     Register,
     Value,
 )
-from patterns.conditions.text import text_of
-from patterns.errors import ConditionTypeError, Place, UnknownAttributeError
+from foresail.patterns.conditions.text import text_of
+from foresail.patterns.errors import ConditionTypeError, Place, UnknownAttributeError
 
 __all__ = ["NUMERIC", "UNORDERED", "AttributeType", "Schema", "check_types", "literal_type"]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.compiler import CompiledPattern
-from patterns.drawing.guards import Symbol, say_guard
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.drawing.guards import Symbol, say_guard
 
 
 @dataclass(frozen=True, slots=True)

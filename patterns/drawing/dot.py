@@ -1,6 +1,6 @@
 """A diagram as DOT text: for graph tools, and for golden files that show a change of an automaton line by line."""
 
-from patterns.drawing.diagram import Diagram, Edge
+from foresail.patterns.drawing.diagram import Diagram, Edge
 
 
 def draw_dot(diagram: Diagram) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from textwrap import wrap
 
-from patterns.drawing.diagram import Diagram, Edge
+from foresail.patterns.drawing.diagram import Diagram, Edge
 
 RADIUS = 22.0
 LINE = 15.0

@@ -5,8 +5,8 @@ from math import hypot
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
-from patterns.drawing.diagram import Diagram
-from patterns.drawing.layout import LINE, LOOP, RADIUS, Layout, Loop, Route, Slot, lay_out, text_width
+from foresail.patterns.drawing.diagram import Diagram
+from foresail.patterns.drawing.layout import LINE, LOOP, RADIUS, Layout, Loop, Route, Slot, lay_out, text_width
 
 _MARGIN = 24.0
 _START = 44.0

@@ -4,17 +4,17 @@ from collections import deque
 from collections.abc import Mapping
 from math import factorial
 
-from patterns.automata.limits import MOST_STATES
-from patterns.automata.nondeterministic import Nondeterministic
-from patterns.conditions.inspection import owners_of
-from patterns.conditions.typing import AttributeType, check_types
-from patterns.errors import CannotMatchError, RegistersError, StateExplosionError, UnknownConditionError
-from patterns.language.conditions import Conditions, terminals_of
-from patterns.language.syntax import Each, Pattern, Repeat, children_of
-from patterns.language.text import pattern_text
-from patterns.limits import check_parts
-from patterns.minterms import Alphabet
-from patterns.spec import PatternSpec
+from foresail.patterns.automata.limits import MOST_STATES
+from foresail.patterns.automata.nondeterministic import Nondeterministic
+from foresail.patterns.conditions.inspection import owners_of
+from foresail.patterns.conditions.typing import AttributeType, check_types
+from foresail.patterns.errors import CannotMatchError, RegistersError, StateExplosionError, UnknownConditionError
+from foresail.patterns.language.conditions import Conditions, terminals_of
+from foresail.patterns.language.syntax import Each, Pattern, Repeat, children_of
+from foresail.patterns.language.text import pattern_text
+from foresail.patterns.limits import check_parts
+from foresail.patterns.minterms import Alphabet
+from foresail.patterns.spec import PatternSpec
 
 _FACTORIAL_SHOWN = 16
 _FAR_TOO_MANY = 64 * MOST_STATES

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
-from patterns.conditions.parser import parse_condition
-from patterns.conditions.syntax import Condition
-from patterns.conditions.text import text_of
-from patterns.errors import PatternRuleError, Place, UnknownConditionError
-from patterns.language.parser import RESERVED
-from patterns.language.syntax import Anything, Inline, Named, Pattern, Terminal, children_of
-from patterns.spec import PatternSpec, Text
+from foresail.patterns.conditions.parser import parse_condition
+from foresail.patterns.conditions.syntax import Condition
+from foresail.patterns.conditions.text import text_of
+from foresail.patterns.errors import PatternRuleError, Place, UnknownConditionError
+from foresail.patterns.language.parser import RESERVED
+from foresail.patterns.language.syntax import Anything, Inline, Named, Pattern, Terminal, children_of
+from foresail.patterns.spec import PatternSpec, Text
 
 MOST_CONDITIONS = 64
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from itertools import permutations
 from typing import assert_never
 
-from patterns.language.core import (
+from foresail.patterns.language.core import (
     SKIP,
     Complement,
     Concatenation,
@@ -19,7 +19,7 @@ from patterns.language.core import (
     Nothing,
     Union,
 )
-from patterns.language.syntax import (
+from foresail.patterns.language.syntax import (
     Absent,
     Anything,
     Both,

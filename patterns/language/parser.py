@@ -6,9 +6,9 @@ from importlib.resources import files
 from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken, VisitError
 
-from patterns.automata.limits import MOST_STATES
-from patterns.errors import PatternError, PatternSyntaxError, Place, StateExplosionError
-from patterns.language.syntax import (
+from foresail.patterns.automata.limits import MOST_STATES
+from foresail.patterns.errors import PatternError, PatternSyntaxError, Place, StateExplosionError
+from foresail.patterns.language.syntax import (
     Absent,
     Anything,
     Both,
@@ -24,7 +24,7 @@ from patterns.language.syntax import (
     SkipTillAny,
     SkipTillNext,
 )
-from patterns.limits import check_depth, check_length
+from foresail.patterns.limits import check_depth, check_length
 
 _MOST_DIGITS = 18
 RESERVED = frozenset({"any", "next", "each", "not", "absent", "hidden", "as", "_"})
@@ -82,7 +82,7 @@ def _word(terminal: str) -> str:
 
 @cache
 def _parser() -> Lark:
-    grammar = files("patterns.language").joinpath("grammar.lark").read_text(encoding="utf-8")
+    grammar = files("foresail.patterns.language").joinpath("grammar.lark").read_text(encoding="utf-8")
     return Lark(grammar, parser="lalr", propagate_positions=True)
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
-from patterns.errors import Place
+from foresail.patterns.errors import Place
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from patterns.language.syntax import (
+from foresail.patterns.language.syntax import (
     Absent,
     Anything,
     Both,

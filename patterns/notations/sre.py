@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 from lark import Token, Tree
 
-from patterns.catalog.entry import PatternEntry
-from patterns.errors import Place, nearest
-from patterns.notations.sre_expressions import Reading, without_parentheses, write_expression, write_sentence
-from patterns.notations.sre_grammar import parse_sre
-from patterns.notations.sre_predicates import SreError
+from foresail.patterns.catalog.entry import PatternEntry
+from foresail.patterns.errors import Place, nearest
+from foresail.patterns.notations.sre_expressions import Reading, without_parentheses, write_expression, write_sentence
+from foresail.patterns.notations.sre_grammar import parse_sre
+from foresail.patterns.notations.sre_predicates import SreError
 
 OPTIONS = ("order", "partitionBy", "window", "windowType")
 

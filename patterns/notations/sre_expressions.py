@@ -7,9 +7,9 @@ from typing import Any
 
 from lark import Token
 
-from patterns.catalog.entry import RESERVED
-from patterns.errors import Place
-from patterns.notations.sre_predicates import METRES_PER_KM, Argument, SreError, condition_of
+from foresail.patterns.catalog.entry import RESERVED
+from foresail.patterns.errors import Place
+from foresail.patterns.notations.sre_predicates import METRES_PER_KM, Argument, SreError, condition_of
 
 
 @dataclass(slots=True)

@@ -6,8 +6,8 @@ from typing import Literal
 
 from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
 
-from patterns.errors import PatternSyntaxError, Place
-from patterns.limits import check_depth
+from foresail.patterns.errors import PatternSyntaxError, Place
+from foresail.patterns.limits import check_depth
 
 _WORDS = {
     "SEMICOLON": "';('",
@@ -49,7 +49,7 @@ def parse_sre(text: str, source: str, start: Literal["patterns", "declarations"]
 
 @cache
 def _grammar(start: str) -> Lark:
-    grammar = files("patterns.notations").joinpath("sre.lark").read_text(encoding="utf-8")
+    grammar = files("foresail.patterns.notations").joinpath("sre.lark").read_text(encoding="utf-8")
     return Lark(grammar, parser="lalr", start=start, propagate_positions=True, maybe_placeholders=False)
 
 

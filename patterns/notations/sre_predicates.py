@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from patterns.errors import PatternError, Place, nearest
+from foresail.patterns.errors import PatternError, Place, nearest
 
 METRES_PER_KM = 1000
 

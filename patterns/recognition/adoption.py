@@ -8,13 +8,13 @@ of an older version end without a word, because what they had gathered may mean 
 
 import numpy as np
 
-from patterns.recognition.families import FamilyRecogniser
-from patterns.recognition.family_states import FamilyStates
-from patterns.recognition.forms import RecogniserForm
-from patterns.recognition.recogniser import Recogniser, RecogniserState
-from patterns.recognition.starts import Begun, words_for
-from patterns.recognition.tables import NEVER
-from patterns.recognition.track_state import TrackStates, fresh_states
+from foresail.patterns.recognition.families import FamilyRecogniser
+from foresail.patterns.recognition.family_states import FamilyStates
+from foresail.patterns.recognition.forms import RecogniserForm
+from foresail.patterns.recognition.recogniser import Recogniser, RecogniserState
+from foresail.patterns.recognition.starts import Begun, words_for
+from foresail.patterns.recognition.tables import NEVER
+from foresail.patterns.recognition.track_state import TrackStates, fresh_states
 
 _PER_PATTERN = (
     "states",

@@ -7,12 +7,12 @@ made up for, which leads the runs exactly to where they would be (`settling`).
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.recognition.arrays import compiled, inlined
-from patterns.recognition.joint import Joint
-from patterns.recognition.rows import UPDATED, Moment, Rows, write
-from patterns.recognition.runs import Scratch, advance_runs
-from patterns.recognition.tables import Tables
-from patterns.recognition.track_state import REPORTED, TrackStates
+from foresail.patterns.recognition.arrays import compiled, inlined
+from foresail.patterns.recognition.joint import Joint
+from foresail.patterns.recognition.rows import UPDATED, Moment, Rows, write
+from foresail.patterns.recognition.runs import Scratch, advance_runs
+from foresail.patterns.recognition.tables import Tables
+from foresail.patterns.recognition.track_state import REPORTED, TrackStates
 
 
 @inlined

@@ -13,19 +13,19 @@ from typing import Any
 import numpy as np
 from numba import int64, typeof, types
 
-from patterns.compiler import compile_pattern
-from patterns.recognition.family_kernel import advance_families
-from patterns.recognition.family_states import fresh_family_states, rearranged_families
-from patterns.recognition.joint import fresh_joint
-from patterns.recognition.kernel import advance
-from patterns.recognition.queues import fresh_queues, queues_with_room
-from patterns.recognition.rows import fresh_rows
-from patterns.recognition.runs import fresh_scratch
-from patterns.recognition.sets import Rules, advance_sets, fresh_set_states, rearranged_sets
-from patterns.recognition.starts import at_rest, awake, room_at_rest
-from patterns.recognition.tables import plan
-from patterns.recognition.track_state import fresh_states
-from patterns.spec import spec_of
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.recognition.family_kernel import advance_families
+from foresail.patterns.recognition.family_states import fresh_family_states, rearranged_families
+from foresail.patterns.recognition.joint import fresh_joint
+from foresail.patterns.recognition.kernel import advance
+from foresail.patterns.recognition.queues import fresh_queues, queues_with_room
+from foresail.patterns.recognition.rows import fresh_rows
+from foresail.patterns.recognition.runs import fresh_scratch
+from foresail.patterns.recognition.sets import Rules, advance_sets, fresh_set_states, rearranged_sets
+from foresail.patterns.recognition.starts import at_rest, awake, room_at_rest
+from foresail.patterns.recognition.tables import plan
+from foresail.patterns.recognition.track_state import fresh_states
+from foresail.patterns.spec import spec_of
 
 Kernel = Callable[..., Any]
 

@@ -1,9 +1,9 @@
 """Consecutive detections merged into episodes: opened once they have lasted, updated, and closed."""
 
-from patterns.recognition.arrays import inlined
-from patterns.recognition.rows import OPENED, UPDATED, Moment, Rows, write
-from patterns.recognition.tables import Tables
-from patterns.recognition.track_state import NO_EPISODE, PENDING, REPORTED, TrackStates
+from foresail.patterns.recognition.arrays import inlined
+from foresail.patterns.recognition.rows import OPENED, UPDATED, Moment, Rows, write
+from foresail.patterns.recognition.tables import Tables
+from foresail.patterns.recognition.track_state import NO_EPISODE, PENDING, REPORTED, TrackStates
 
 
 @inlined

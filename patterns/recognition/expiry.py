@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.compiler import CompiledPattern
-from patterns.recognition.matches import NO_FEATURE, NOT_COUNTED, Matches
-from patterns.recognition.rows import TIMED_OUT
-from patterns.recognition.tables import NEVER
-from patterns.recognition.track_state import REPORTED, TrackStates
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.recognition.matches import NO_FEATURE, NOT_COUNTED, Matches
+from foresail.patterns.recognition.rows import TIMED_OUT
+from foresail.patterns.recognition.tables import NEVER
+from foresail.patterns.recognition.track_state import REPORTED, TrackStates
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,18 +7,18 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.compiler import CompiledPattern
-from patterns.conditions.syntax import Condition
-from patterns.errors import PatternError
-from patterns.recognition.compilation import family_arrangement, family_kernel
-from patterns.recognition.family_kernel import FAR_MATCH, FINE
-from patterns.recognition.family_states import FamilyStates, fresh_family_states
-from patterns.recognition.forms import RecogniserForm, form_of
-from patterns.recognition.impossible import impossible_event
-from patterns.recognition.matches import Matches, from_rows
-from patterns.recognition.recogniser import Batch
-from patterns.recognition.starts import run_words
-from patterns.recognition.tables import plan, shared_conditions
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.conditions.syntax import Condition
+from foresail.patterns.errors import PatternError
+from foresail.patterns.recognition.compilation import family_arrangement, family_kernel
+from foresail.patterns.recognition.family_kernel import FAR_MATCH, FINE
+from foresail.patterns.recognition.family_states import FamilyStates, fresh_family_states
+from foresail.patterns.recognition.forms import RecogniserForm, form_of
+from foresail.patterns.recognition.impossible import impossible_event
+from foresail.patterns.recognition.matches import Matches, from_rows
+from foresail.patterns.recognition.recogniser import Batch
+from foresail.patterns.recognition.starts import run_words
+from foresail.patterns.recognition.tables import plan, shared_conditions
 
 
 class FarMatchError(PatternError):

@@ -6,13 +6,13 @@ As `coasting` does for plain patterns, the last few events of such a stretch are
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.recognition.arrays import compiled, inlined, same_row
-from patterns.recognition.family_states import FAR
-from patterns.recognition.joint import class_of_event
-from patterns.recognition.rows import Moment
-from patterns.recognition.runs import Scratch, advance_runs
-from patterns.recognition.tables import Tables
-from patterns.recognition.track_state import NO_EPISODE, TrackStates
+from foresail.patterns.recognition.arrays import compiled, inlined, same_row
+from foresail.patterns.recognition.family_states import FAR
+from foresail.patterns.recognition.joint import class_of_event
+from foresail.patterns.recognition.rows import Moment
+from foresail.patterns.recognition.runs import Scratch, advance_runs
+from foresail.patterns.recognition.tables import Tables
+from foresail.patterns.recognition.track_state import NO_EPISODE, TrackStates
 
 
 @inlined

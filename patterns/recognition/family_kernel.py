@@ -12,9 +12,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from patterns.recognition.arrays import compiled, copy_part, fill, inlined
-from patterns.recognition.family_coasting import catch_up, idle_far, like_the_last, may_coast, wakes_nothing
-from patterns.recognition.family_states import (
+from foresail.patterns.recognition.arrays import compiled, copy_part, fill, inlined
+from foresail.patterns.recognition.family_coasting import catch_up, idle_far, like_the_last, may_coast, wakes_nothing
+from foresail.patterns.recognition.family_states import (
     FAR,
     FamilyStates,
     copy_run,
@@ -25,14 +25,14 @@ from patterns.recognition.family_states import (
     take_up,
     without_far_ones,
 )
-from patterns.recognition.joint import class_of_event
-from patterns.recognition.kernel import arrive, attend, gap_level
-from patterns.recognition.queues import Queues, copy_starts, fresh_queues, queues_with_room, starts_of
-from patterns.recognition.rows import Moment, Rows
-from patterns.recognition.runs import Scratch
-from patterns.recognition.starts import filled_part, resting_with_room, room_at_rest
-from patterns.recognition.tables import NEVER, Tables
-from patterns.recognition.track_state import TrackStates
+from foresail.patterns.recognition.joint import class_of_event
+from foresail.patterns.recognition.kernel import arrive, attend, gap_level
+from foresail.patterns.recognition.queues import Queues, copy_starts, fresh_queues, queues_with_room, starts_of
+from foresail.patterns.recognition.rows import Moment, Rows
+from foresail.patterns.recognition.runs import Scratch
+from foresail.patterns.recognition.starts import filled_part, resting_with_room, room_at_rest
+from foresail.patterns.recognition.tables import NEVER, Tables
+from foresail.patterns.recognition.track_state import TrackStates
 
 FAR_MATCH = 1
 IMPOSSIBLE_EVENT = 2

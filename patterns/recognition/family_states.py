@@ -6,10 +6,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from patterns.recognition.arrays import compiled, copy_part, copy_row, fill_row, same_row
-from patterns.recognition.queues import Queues, clear_starts, move_starts, same_starts
-from patterns.recognition.starts import Begun, copy_resting, lay_down, room_at_rest, take_starts
-from patterns.recognition.track_state import NEVER_BEGUN, NO_RUN, TrackStates
+from foresail.patterns.recognition.arrays import compiled, copy_part, copy_row, fill_row, same_row
+from foresail.patterns.recognition.queues import Queues, clear_starts, move_starts, same_starts
+from foresail.patterns.recognition.starts import Begun, copy_resting, lay_down, room_at_rest, take_starts
+from foresail.patterns.recognition.track_state import NEVER_BEGUN, NO_RUN, TrackStates
 
 FAR = 0
 """The row of the far run in a track's working states."""

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.compiler import CompiledPattern
-from patterns.conditions.text import text_of
-from patterns.recognition.tables import plan
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.conditions.text import text_of
+from foresail.patterns.recognition.tables import plan
 
 DIGEST_DIGITS = 16
 

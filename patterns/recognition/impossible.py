@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.errors import PatternError
-from patterns.recognition.joint import class_of_event
-from patterns.recognition.tables import Plan
+from foresail.patterns.errors import PatternError
+from foresail.patterns.recognition.joint import class_of_event
+from foresail.patterns.recognition.tables import Plan
 
 
 class ImpossibleEventError(PatternError):

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.recognition.arrays import compiled, copy_row, fill, fill_row, inlined, same_row
-from patterns.recognition.tables import NEVER, Plan, Tables
+from foresail.patterns.recognition.arrays import compiled, copy_row, fill, fill_row, inlined, same_row
+from foresail.patterns.recognition.tables import NEVER, Plan, Tables
 
 UNKNOWN = -1
 IMPOSSIBLE = -2

@@ -8,10 +8,10 @@ could still accept, a run that begins later accepts as well.
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.recognition.arrays import compiled, copy_row, inlined, same_row
-from patterns.recognition.coasting import catch_up, coast, may_coast
-from patterns.recognition.episodes import end_episode, extend_episode
-from patterns.recognition.joint import (
+from foresail.patterns.recognition.arrays import compiled, copy_row, inlined, same_row
+from foresail.patterns.recognition.coasting import catch_up, coast, may_coast
+from foresail.patterns.recognition.episodes import end_episode, extend_episode
+from foresail.patterns.recognition.joint import (
     FULL,
     IMPOSSIBLE,
     SYMBOLS,
@@ -22,10 +22,10 @@ from patterns.recognition.joint import (
     state_number,
     symbol_number,
 )
-from patterns.recognition.rows import CLOSED, DETECTED, TIMED_OUT, Moment, Rows, write
-from patterns.recognition.runs import Scratch, advance_runs, clear_runs, since_under_way
-from patterns.recognition.tables import NEVER, Tables
-from patterns.recognition.track_state import NO_RUN, TrackStates
+from foresail.patterns.recognition.rows import CLOSED, DETECTED, TIMED_OUT, Moment, Rows, write
+from foresail.patterns.recognition.runs import Scratch, advance_runs, clear_runs, since_under_way
+from foresail.patterns.recognition.tables import NEVER, Tables
+from foresail.patterns.recognition.track_state import NO_RUN, TrackStates
 
 DONE, ROWS_FULL, BAD_EVENT = 0, 1, 2
 """ROWS_FULL: there is no room for what the next event may find, or for the starts that it may bring."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.compiler import CompiledPattern
-from patterns.recognition.rows import Rows
-from patterns.recognition.set_graph import Listing
-from patterns.recognition.sets import Detections
-from patterns.spec import Output
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.recognition.rows import Rows
+from foresail.patterns.recognition.set_graph import Listing
+from foresail.patterns.recognition.sets import Detections
+from foresail.patterns.spec import Output
 
 STATUS = ("detected", "opened", "updated", "closed", "timed_out")
 NOT_COUNTED = -1

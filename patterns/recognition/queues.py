@@ -12,11 +12,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from patterns.recognition.arrays import compiled, copy_part, copy_row, fill_row, same_row
-from patterns.recognition.rows import Moment
-from patterns.recognition.tables import Tables
-from patterns.recognition.track_state import NEVER_BEGUN, UNMARKED, TrackStates
-from patterns.recognition.window import expired
+from foresail.patterns.recognition.arrays import compiled, copy_part, copy_row, fill_row, same_row
+from foresail.patterns.recognition.rows import Moment
+from foresail.patterns.recognition.tables import Tables
+from foresail.patterns.recognition.track_state import NEVER_BEGUN, UNMARKED, TrackStates
+from foresail.patterns.recognition.window import expired
 
 NONE = -1
 _SPARE = 0

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
-from patterns.conditions.inspection import attributes_of
-from patterns.conditions.syntax import (
+from foresail.patterns.conditions.inspection import attributes_of
+from foresail.patterns.conditions.syntax import (
     And,
     Attribute,
     Call,
@@ -16,7 +16,7 @@ from patterns.conditions.syntax import (
     Not,
     Or,
 )
-from patterns.errors import PatternRuleError
+from foresail.patterns.errors import PatternRuleError
 
 DISTANCE = "distance_m"
 

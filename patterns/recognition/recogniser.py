@@ -11,9 +11,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.compiler import CompiledPattern
-from patterns.conditions.syntax import Condition
-from patterns.recognition.compilation import (
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.conditions.syntax import Condition
+from foresail.patterns.recognition.compilation import (
     detection_kernel,
     more_starts,
     resting_starts,
@@ -21,18 +21,18 @@ from patterns.recognition.compilation import (
     set_kernel,
     start_queues,
 )
-from patterns.recognition.forms import RecogniserForm, form_of
-from patterns.recognition.impossible import impossible_event
-from patterns.recognition.joint import class_of_event, fresh_joint
-from patterns.recognition.kernel import BAD_EVENT, DONE, ROWS_FULL
-from patterns.recognition.matches import Matches, from_detections, from_rows, joined
-from patterns.recognition.rows import fresh_rows
-from patterns.recognition.runs import fresh_scratch
-from patterns.recognition.sets import Rules, SetStates, fresh_set_states
-from patterns.recognition.starts import Begun, nothing_begun, rearranged_starts, run_words
-from patterns.recognition.tables import NEVER, plan, shared_conditions
-from patterns.recognition.track_state import TrackStates, copied_states, fresh_states, rearranged_states
-from patterns.spec import AfterMatch, Output
+from foresail.patterns.recognition.forms import RecogniserForm, form_of
+from foresail.patterns.recognition.impossible import impossible_event
+from foresail.patterns.recognition.joint import class_of_event, fresh_joint
+from foresail.patterns.recognition.kernel import BAD_EVENT, DONE, ROWS_FULL
+from foresail.patterns.recognition.matches import Matches, from_detections, from_rows, joined
+from foresail.patterns.recognition.rows import fresh_rows
+from foresail.patterns.recognition.runs import fresh_scratch
+from foresail.patterns.recognition.sets import Rules, SetStates, fresh_set_states
+from foresail.patterns.recognition.starts import Begun, nothing_begun, rearranged_starts, run_words
+from foresail.patterns.recognition.tables import NEVER, plan, shared_conditions
+from foresail.patterns.recognition.track_state import TrackStates, copied_states, fresh_states, rearranged_states
+from foresail.patterns.spec import AfterMatch, Output
 
 _ROWS_PER_CALL = 1 << 17
 

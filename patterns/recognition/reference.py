@@ -6,9 +6,9 @@ One pattern, one track, one event at a time. It is a thousand times slower than 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from patterns.automata.deterministic import steps_by_class
-from patterns.compiler import CompiledPattern
-from patterns.spec import AfterMatch, Report
+from foresail.patterns.automata.deterministic import steps_by_class
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.spec import AfterMatch, Report
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.recognition.arrays import inlined
+from foresail.patterns.recognition.arrays import inlined
 
 DETECTED, OPENED, UPDATED, CLOSED, TIMED_OUT = 0, 1, 2, 3, 4
 

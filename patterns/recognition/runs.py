@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.recognition.arrays import fill, fill_row, inlined
-from patterns.recognition.queues import Queues, clear_queue, earliest_start, fresh_queues
-from patterns.recognition.rows import Moment
-from patterns.recognition.starts import run_words
-from patterns.recognition.tables import Plan, Tables
-from patterns.recognition.track_state import NEVER_BEGUN, NO_RUN, UNMARKED, TrackStates
-from patterns.recognition.window import expired
+from foresail.patterns.recognition.arrays import fill, fill_row, inlined
+from foresail.patterns.recognition.queues import Queues, clear_queue, earliest_start, fresh_queues
+from foresail.patterns.recognition.rows import Moment
+from foresail.patterns.recognition.starts import run_words
+from foresail.patterns.recognition.tables import Plan, Tables
+from foresail.patterns.recognition.track_state import NEVER_BEGUN, NO_RUN, UNMARKED, TrackStates
+from foresail.patterns.recognition.window import expired
 
 
 class Scratch(NamedTuple):

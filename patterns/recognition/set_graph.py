@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from patterns.recognition.arrays import copy_part, copy_row, fill, inlined
+from foresail.patterns.recognition.arrays import copy_part, copy_row, fill, inlined
 
 NOTHING = -1
 UNION = -2

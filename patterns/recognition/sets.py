@@ -10,9 +10,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from patterns.automata.marking import DEAD
-from patterns.recognition.arrays import compiled, copy_part, inlined
-from patterns.recognition.set_graph import (
+from foresail.patterns.automata.marking import DEAD
+from foresail.patterns.recognition.arrays import compiled, copy_part, inlined
+from foresail.patterns.recognition.set_graph import (
     NOTHING,
     UNION,
     Graph,
@@ -24,8 +24,8 @@ from patterns.recognition.set_graph import (
     listed,
     with_room,
 )
-from patterns.recognition.tables import NEVER
-from patterns.recognition.window import expired
+from foresail.patterns.recognition.tables import NEVER
+from foresail.patterns.recognition.window import expired
 
 MOST_SETS = np.iinfo(np.int64).max // 4
 """Counts stop here instead of overflowing; so many sets can never be listed."""

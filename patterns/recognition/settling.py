@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.automata.nondeterministic import Transition
+from foresail.patterns.automata.nondeterministic import Transition
 
 UNSETTLED = 1 << 30
 _NONE = UNSETTLED

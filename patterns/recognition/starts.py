@@ -6,9 +6,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from patterns.recognition.arrays import compiled, copy_part, copy_row
-from patterns.recognition.queues import NONE, Queues, append_start, fresh_queues, starts_of
-from patterns.recognition.tables import WORD_BITS, Plan
+from foresail.patterns.recognition.arrays import compiled, copy_part, copy_row
+from foresail.patterns.recognition.queues import NONE, Queues, append_start, fresh_queues, starts_of
+from foresail.patterns.recognition.tables import WORD_BITS, Plan
 
 
 class Begun(NamedTuple):

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from patterns.recognition.matches import Matches, joined
-from patterns.recognition.recogniser import Batch, Recogniser, RecogniserState
-from patterns.recognition.starts import Begun
-from patterns.recognition.track_state import NO_EPISODE, NO_RUN, UNMARKED, TrackStates
+from foresail.patterns.recognition.matches import Matches, joined
+from foresail.patterns.recognition.recogniser import Batch, Recogniser, RecogniserState
+from foresail.patterns.recognition.starts import Begun
+from foresail.patterns.recognition.track_state import NO_EPISODE, NO_RUN, UNMARKED, TrackStates
 
 BLOCK_EVENTS = 8192
 LEAST_BLOCKS = 8

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from patterns.automata.deterministic import steps_by_class
-from patterns.automata.nondeterministic import Transition, unmarked_runs
-from patterns.compiler import CompiledPattern
-from patterns.conditions.syntax import Condition
-from patterns.conditions.text import text_of
-from patterns.recognition.settling import UNSETTLED, events_to_settle
-from patterns.spec import AfterMatch, Report
+from foresail.patterns.automata.deterministic import steps_by_class
+from foresail.patterns.automata.nondeterministic import Transition, unmarked_runs
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.conditions.syntax import Condition
+from foresail.patterns.conditions.text import text_of
+from foresail.patterns.recognition.settling import UNSETTLED, events_to_settle
+from foresail.patterns.spec import AfterMatch, Report
 
 NEVER = -1
 WORD_BITS = 64

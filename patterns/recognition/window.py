@@ -1,7 +1,7 @@
 """Windows: whether a match that began some time ago may still end now."""
 
-from patterns.recognition.arrays import inlined
-from patterns.recognition.tables import NEVER
+from foresail.patterns.recognition.arrays import inlined
+from foresail.patterns.recognition.tables import NEVER
 
 
 @inlined

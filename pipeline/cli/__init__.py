@@ -6,10 +6,10 @@ from importlib import import_module
 
 import click
 
-from pipeline.cli.faults import FAILED, INTERRUPTED, sentence_of
-from pipeline.cli.groups import Commands, with_quiet
-from pipeline.cli.log_lines import show_log_lines
-from pipeline.interruption import has_been_interrupted, notice_interruption
+from foresail.pipeline.cli.faults import FAILED, INTERRUPTED, sentence_of
+from foresail.pipeline.cli.groups import Commands, with_quiet
+from foresail.pipeline.cli.log_lines import show_log_lines
+from foresail.pipeline.interruption import has_been_interrupted, notice_interruption
 
 COMMANDS = {
     "demo": "The main job on simulated data, with embedded defaults.",
@@ -27,6 +27,7 @@ COMMANDS = {
     "configure": "Turn a knob of a running line: threshold, order, patterns on and off.",
     "catalog": "The catalog of patterns: list, show, check, draw, import.",
     "models": "The model store: list, show, compare, promote, rollback, prune.",
+    "airflow": "The schedules for Apache Airflow: where they lie.",
     "kafka": "A single-node Kafka broker for development: start, stop, status.",
     "kernels": "Compile the recognition kernels for this machine, once.",
     "jars": "Fetch the jars that Spark needs, once.",
@@ -44,7 +45,7 @@ class LazyCommands(Commands):
         """The command of that name, or None."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"pipeline.cli.{cmd_name}").command
+        command: click.Command = import_module(f"foresail.pipeline.cli.{cmd_name}").command
         return with_quiet(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -75,7 +76,7 @@ def main() -> None:
         if has_been_interrupted():
             sys.exit(INTERRUPTED)
         sentence = sentence_of(error)
-        if sentence is None or logging.getLogger("pipeline").isEnabledFor(logging.INFO):
+        if sentence is None or logging.getLogger("foresail").isEnabledFor(logging.INFO):
             raise
         click.echo(f"foresail: {sentence}", err=True)
         sys.exit(getattr(error, "exit_code", FAILED))

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from pipeline.cli.groups import Commands
-from pipeline.errors import InputError, OptionError, OutputError
+from foresail.pipeline.cli.groups import Commands
+from foresail.pipeline.errors import InputError, OptionError, OutputError
 
 if TYPE_CHECKING:
-    from patterns.catalog.entry import PatternEntry
-    from patterns.catalog.loader import Catalog
+    from foresail.patterns.catalog.entry import PatternEntry
+    from foresail.patterns.catalog.loader import Catalog
 
 _PATTERNS = click.option(
     "--patterns",
@@ -58,9 +58,9 @@ def list_patterns(paths: tuple[Path, ...], domain: str | None, as_json: bool) ->
 @_JSON
 def show(name: str, paths: tuple[Path, ...], sets: tuple[str, ...], as_yaml: bool, as_json: bool) -> None:
     """Everything about the pattern NAME: parameters, conditions, rules, automaton and symbols."""
-    from patterns.catalog.pages import rules_of, symbols_of
-    from patterns.catalog.writer import write_entry
-    from patterns.compiler import compile_pattern
+    from foresail.patterns.catalog.pages import rules_of, symbols_of
+    from foresail.patterns.catalog.writer import write_entry
+    from foresail.patterns.compiler import compile_pattern
 
     entry = _catalog(paths, sets)[name]
     if as_yaml:
@@ -101,8 +101,8 @@ def check(paths: tuple[Path, ...], sets: tuple[str, ...], as_json: bool) -> None
 @_SET
 def draw(name: str, out: Path | None, paths: tuple[Path, ...], sets: tuple[str, ...]) -> None:
     """Draw the automaton of the pattern NAME, as a picture (.svg) or for graph tools (.dot)."""
-    from patterns.compiler import compile_pattern
-    from patterns.drawing import diagram_of, draw_dot, draw_svg
+    from foresail.patterns.compiler import compile_pattern
+    from foresail.patterns.drawing import diagram_of, draw_dot, draw_svg
 
     out = out or Path(f"{name}.svg")
     drawings = {".svg": draw_svg, ".dot": draw_dot}
@@ -138,8 +138,8 @@ def import_file(
     """Read the patterns of FILE, in the prefix notation of .sre files, and write them as catalog entries."""
     import re
 
-    from patterns.catalog.writer import write_entries, write_entry
-    from patterns.notations.sre import Importing, import_sre
+    from foresail.patterns.catalog.writer import write_entries, write_entry
+    from foresail.patterns.notations.sre import Importing, import_sre
 
     name = re.sub(r"\W+", "_", file.stem).strip("_").lower()
     importing = Importing(name if re.match("[a-z_]", name) else f"pattern_{name}", domain, time_unit)
@@ -159,8 +159,8 @@ def import_file(
 @click.option("--out", type=click.Path(path_type=Path), default=Path("docs/catalog"), show_default=True)
 def docs(out: Path) -> None:
     """Write a page for each built-in pattern, with its automaton drawn, and an index, into the folder --out."""
-    from patterns.catalog.pages import catalog_pages
-    from pipeline.reports.words import count_of
+    from foresail.patterns.catalog.pages import catalog_pages
+    from foresail.pipeline.reports.words import count_of
 
     pages = catalog_pages(_catalog(()))
     for name, text in pages.items():
@@ -172,7 +172,7 @@ def docs(out: Path) -> None:
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="The file to write; standard output when not given.")
 def schema(out: Path | None) -> None:
     """The JSON Schema of catalog files, with which editors complete and check them."""
-    from patterns.catalog.schema import catalog_schema
+    from foresail.patterns.catalog.schema import catalog_schema
 
     text = json.dumps(catalog_schema(), indent=2) + "\n"
     if out is None:
@@ -184,9 +184,9 @@ def schema(out: Path | None) -> None:
 
 def _checked(paths: Sequence[Path], sets: Sequence[str]) -> tuple[list[str], list[str]]:
     """The names of the patterns that are right, and all faults: those of single files first, then between them."""
-    from patterns.catalog.loader import Catalog, catalog_files, read_catalog
-    from patterns.compiler import compile_pattern
-    from patterns.errors import PatternError
+    from foresail.patterns.catalog.loader import Catalog, catalog_files, read_catalog
+    from foresail.patterns.compiler import compile_pattern
+    from foresail.patterns.errors import PatternError
 
     faults: list[str] = []
     readable = []
@@ -211,8 +211,8 @@ def _checked(paths: Sequence[Path], sets: Sequence[str]) -> tuple[list[str], lis
 
 
 def _catalog(paths: Sequence[Path], sets: Sequence[str] = ()) -> "Catalog":
-    from patterns.catalog.loader import built_in_catalog, read_catalog
-    from pipeline.cli.options import overrides_of
+    from foresail.patterns.catalog.loader import built_in_catalog, read_catalog
+    from foresail.pipeline.cli.options import overrides_of
 
     overrides = overrides_of(tuple(sets))
     return read_catalog(paths, overrides) if paths else built_in_catalog(overrides=overrides)
@@ -241,7 +241,7 @@ def _block(title: str, rows: Iterable[tuple[str, object]]) -> None:
 
 
 def _read(path: Path) -> str:
-    from patterns.bounded_yaml import bounded_text
+    from foresail.patterns.bounded_yaml import bounded_text
 
     try:
         return bounded_text(path, str(path))

@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from pipeline.cli.options import output_options, settings_from, settings_options
-from pipeline.errors import InputError
-from pipeline.progress import open_progress, write_summary
+from foresail.pipeline.cli.options import output_options, settings_from, settings_options
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.progress import open_progress, write_summary
 
 
 @click.command()
@@ -47,7 +47,7 @@ def command(
     quiet: bool,
 ) -> None:
     """Send a control message to a running line and show its reply; exit code 1 when it is refused."""
-    from pipeline.stream.configure import Order, control_message, send
+    from foresail.pipeline.stream.configure import Order, control_message, send
 
     settings = settings_from(settings_file)
     knobs = {"threshold": threshold, "horizon": horizon, "within": within, "kind": kind, "enabled": enabled}

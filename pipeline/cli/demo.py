@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.cli.options import output_options, settings_from, settings_options
-from pipeline.progress import open_progress, write_summary
+from foresail.pipeline.cli.options import output_options, settings_from, settings_options
+from foresail.pipeline.progress import open_progress, write_summary
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from pipeline.jobs.demo import DemoResult
+    from foresail.pipeline.jobs.demo import DemoResult
 
 
 @click.command()
@@ -35,9 +35,9 @@ def command(
 ) -> None:
     """The whole line on simulated vessels: recognise what they did, forecast what they will do, and judge both."""
     settings = settings_from(settings_file, master, conf)
-    from pipeline.jobs.demo import run
-    from pipeline.session import running_spark
-    from pipeline.sinks.holding import held_output
+    from foresail.pipeline.jobs.demo import run
+    from foresail.pipeline.session import running_spark
+    from foresail.pipeline.sinks.holding import held_output
 
     progress = open_progress(quiet)
     with held_output(out, "demo"), running_spark(settings, "foresail demo", progress, short_work=True) as spark:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import output_options, settings_from, settings_options
-from pipeline.progress import open_progress, write_summary
+from foresail.pipeline.cli.options import output_options, settings_from, settings_options
+from foresail.pipeline.progress import open_progress, write_summary
 
 
 @click.command()
@@ -18,7 +18,7 @@ def command(
 ) -> None:
     """Check Java, packages, Spark, Sedona, Kafka, disk and memory; exit code 1 when something must be mended."""
     settings = settings_from(settings_file, master, conf)
-    from pipeline.doctor import Finding, examine
+    from foresail.pipeline.doctor import Finding, examine
 
     findings: list[Finding] = []
     for finding in examine(settings, open_progress(quiet or as_json)):

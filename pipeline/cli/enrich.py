@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.faults import FAILED
-from pipeline.cli.groups import quiet_option
-from pipeline.cli.options import (
+from foresail.pipeline.cli.faults import FAILED
+from foresail.pipeline.cli.groups import quiet_option
+from foresail.pipeline.cli.options import (
     settings_from,
     settings_options,
     time_unit_option,
@@ -47,12 +47,12 @@ def command(
     Positions that are missing or out of range keep flowing, with null attributes. Layers are GeoJSON, GeoPackage,
     Shapefile, GeoParquet, CSV or WKT; they are checked, and cached by their content.
     """
-    from pipeline.jobs.enrich import EnrichOrder, EnrichResult, enrich_events, events_folder
-    from pipeline.preflight import check_layers
-    from pipeline.progress import open_progress, write_summary
-    from pipeline.session import running_spark
-    from pipeline.sinks.holding import held_output
-    from pipeline.sources.table import check_paths
+    from foresail.pipeline.jobs.enrich import EnrichOrder, EnrichResult, enrich_events, events_folder
+    from foresail.pipeline.preflight import check_layers
+    from foresail.pipeline.progress import open_progress, write_summary
+    from foresail.pipeline.session import running_spark
+    from foresail.pipeline.sinks.holding import held_output
+    from foresail.pipeline.sources.table import check_paths
 
     settings = settings_from(settings_file, master, conf)
     progress = open_progress(quiet)

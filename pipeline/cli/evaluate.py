@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from pipeline.cli.forecast_options import Asked, per_option, shared_options
-from pipeline.progress import write_summary
+from foresail.pipeline.cli.forecast_options import Asked, per_option, shared_options
+from foresail.pipeline.progress import write_summary
 
 SCORES = {
     "F1": "f1",
@@ -45,8 +45,8 @@ def command(
     per: str | None,
 ) -> None:
     """Judge forecasts: every order, learned features, mean waiting times and gradient boosting in one table."""
-    from models.scoring.folds import By
-    from pipeline.jobs.evaluate import EvaluateRequest, run_evaluate
+    from foresail.models.scoring.folds import By
+    from foresail.pipeline.jobs.evaluate import EvaluateRequest, run_evaluate
 
     settings = asked.settings()
     request = EvaluateRequest(
@@ -79,8 +79,8 @@ def _show(summary: dict[str, Any], as_json: bool) -> None:
     if as_json:
         write_summary(summary)
         return
-    from pipeline.cli.tables import print_table, result_console
-    from pipeline.unfit import left_out_lines
+    from foresail.pipeline.cli.tables import print_table, result_console
+    from foresail.pipeline.unfit import left_out_lines
 
     title = (
         f"{summary['sampled_events']:,} of {summary['events']:,} events, {summary['folds']} folds by {summary['by']}"

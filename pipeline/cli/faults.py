@@ -5,7 +5,6 @@ import sys
 
 INTERRUPTED = 130
 FAILED = 1
-OUR_FOLDERS = ("pipeline", "patterns", "models", "geo")
 WAYS_OUT = {
     errno.ENOSPC: "Free some space and try again.",
     errno.EDQUOT: "Free some space and try again.",
@@ -23,7 +22,7 @@ def sentence_of(error: BaseException) -> str | None:
     if isinstance(error, OSError):
         return _of_system(error)
     if _is_from_spark(error):
-        from pipeline.java_process import one_line
+        from foresail.pipeline.java_process import one_line
 
         return f"spark: {one_line(error)}. Run `foresail --verbose ...` for all it says."
     return None
@@ -33,7 +32,7 @@ def _is_ours(error: BaseException) -> bool:
     """Whether `error` was raised as a fault that the user can mend: each folder's root error ends in its own name."""
     # told by name: importing every folder's errors here would load them all for `foresail --help`
     roots = {"PipelineError", "PatternError", "ModelError", "GeoError"}
-    return any(kind.__name__ in roots and kind.__module__.startswith(OUR_FOLDERS) for kind in type(error).__mro__)
+    return any(kind.__name__ in roots and kind.__module__.startswith("foresail.") for kind in type(error).__mro__)
 
 
 def _of_system(error: OSError) -> str:

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from pipeline.cli.forecast_options import Asked, shared_options
-from pipeline.progress import write_summary
+from foresail.pipeline.cli.forecast_options import Asked, shared_options
+from foresail.pipeline.progress import write_summary
 
 if TYPE_CHECKING:
-    from models.model import Emission
+    from foresail.models.model import Emission
 
 
 @click.command()
@@ -36,8 +36,8 @@ def command(
     threshold: float | None,
 ) -> None:
     """Forecast patterns: for every event the probability that one comes soon, or when."""
-    from pipeline.jobs.forecast import ForecastRequest, run_forecast
-    from pipeline.preflight import check_models
+    from foresail.pipeline.jobs.forecast import ForecastRequest, run_forecast
+    from foresail.pipeline.preflight import check_models
 
     settings = asked.settings()
     request = ForecastRequest(
@@ -57,9 +57,9 @@ def _show(summary: dict[str, Any], as_json: bool) -> None:
     if as_json:
         write_summary(summary)
         return
-    from pipeline.cli.tables import print_table, result_console
-    from pipeline.reports.words import count_of
-    from pipeline.unfit import left_out_lines
+    from foresail.pipeline.cli.tables import print_table, result_console
+    from foresail.pipeline.reports.words import count_of
+    from foresail.pipeline.unfit import left_out_lines
 
     title = f"{count_of(summary['forecasts'], 'forecast')} for {count_of(summary['events'], 'event')}"
     rows = [

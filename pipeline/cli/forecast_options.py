@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from pipeline.cli.options import (
+from foresail.pipeline.cli.options import (
     output_options,
     overrides_of,
     settings_from,
@@ -17,11 +17,11 @@ from pipeline.cli.options import (
     time_unit_option,
     types_of,
 )
-from pipeline.progress import open_progress
+from foresail.pipeline.progress import open_progress
 
 if TYPE_CHECKING:
-    from patterns.catalog.loader import Catalog
-    from pipeline.settings import Settings
+    from foresail.patterns.catalog.loader import Catalog
+    from foresail.pipeline.settings import Settings
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -68,10 +68,10 @@ class Asked:
         out: Path | None = None,
     ) -> dict[str, Any]:
         """The summary of a job on a Spark of its own, which alone writes to `out`."""
-        from pipeline.jobs.enrich import events_folder
-        from pipeline.preflight import check_request
-        from pipeline.session import running_spark
-        from pipeline.sinks.holding import held_output
+        from foresail.pipeline.jobs.enrich import events_folder
+        from foresail.pipeline.preflight import check_request
+        from foresail.pipeline.session import running_spark
+        from foresail.pipeline.sinks.holding import held_output
 
         paths = [events_folder(path) for path in request.events]
         check_request(paths, request.catalog, request.layers, must_fit=not request.skip_unfit)
@@ -133,7 +133,7 @@ def per_option(function: Function) -> Function:
 
 def catalog_of(patterns: tuple[str, ...], domain: str | None, sets: tuple[str, ...]) -> "Catalog":
     """The patterns that the options name."""
-    from pipeline.catalogs import catalog_named
+    from foresail.pipeline.catalogs import catalog_named
 
     if not patterns and not domain:
         msg = "name what to forecast: --patterns PATH or --domain maritime."

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.faults import FAILED
-from pipeline.cli.groups import quiet_option
-from pipeline.cli.options import settings_from, settings_options, too_many_rejected, warn_of_rejected
+from foresail.pipeline.cli.faults import FAILED
+from foresail.pipeline.cli.groups import quiet_option
+from foresail.pipeline.cli.options import settings_from, settings_options, too_many_rejected, warn_of_rejected
 
 NOTHING_NEW = 99
 """The exit code of --exit-code when every file was read before, or none is there: Airflow skips what follows."""
@@ -73,7 +73,7 @@ def command(
     DIR/duplicates. Where most rows are rejected a warning says why and what the file looks like; where all are, the
     exit code is 1 (settings rejected.warn_share and rejected.fail_share).
     """
-    from pipeline.cli.ingest_tables import show_feeds, show_result
+    from foresail.pipeline.cli.ingest_tables import show_feeds, show_result
 
     if show_list:
         show_feeds()
@@ -87,13 +87,13 @@ def command(
     from dataclasses import asdict, replace
     from datetime import UTC, datetime
 
-    from pipeline.jobs.ingest import IngestOrder, ingest
-    from pipeline.preflight import check_inputs
-    from pipeline.progress import open_progress, write_summary
-    from pipeline.session import running_spark
-    from pipeline.sinks.holding import held_output
-    from pipeline.sources.feeds import choose_feed
-    from pipeline.stages.policy import parse_policy
+    from foresail.pipeline.jobs.ingest import IngestOrder, ingest
+    from foresail.pipeline.preflight import check_inputs
+    from foresail.pipeline.progress import open_progress, write_summary
+    from foresail.pipeline.session import running_spark
+    from foresail.pipeline.sinks.holding import held_output
+    from foresail.pipeline.sources.feeds import choose_feed
+    from foresail.pipeline.stages.policy import parse_policy
 
     feed = choose_feed(feed_name, mapping)
     if domain:
@@ -122,7 +122,7 @@ def _is_there(given: str) -> bool:
 
 
 def _tell_empty(inputs: tuple[str, ...], as_json: bool) -> None:
-    from pipeline.progress import write_summary
+    from foresail.pipeline.progress import write_summary
 
     click.echo(f"foresail: {', '.join(inputs)}: nothing came; nothing is changed", err=True)
     if as_json:

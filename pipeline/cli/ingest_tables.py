@@ -7,13 +7,13 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from pipeline.jobs.ingest import IngestResult
+    from foresail.pipeline.jobs.ingest import IngestResult
 
 
 def show_feeds(console: Console | None = None) -> None:
     """Print every feed and every choice of the cleaning."""
-    from pipeline.sources.feeds import FEEDS, MAPPED
-    from pipeline.stages.policy import Policy
+    from foresail.pipeline.sources.feeds import FEEDS, MAPPED
+    from foresail.pipeline.stages.policy import Policy
 
     console = console or Console()
     feeds = Table("feed", "what it reads", title="feeds (--from)", title_justify="left", box=None)
@@ -29,10 +29,10 @@ def show_feeds(console: Console | None = None) -> None:
 
 def show_result(result: "IngestResult", out: Path, console: Console | None = None) -> None:
     """Print the balance of the rows, why rows were set aside, and what was mended."""
-    from pipeline.reports.words import count_of
-    from pipeline.sources.repairs import REPAIRS
-    from pipeline.stages.clean import REASONS
-    from pipeline.stages.tracks import DUPLICATES
+    from foresail.pipeline.reports.words import count_of
+    from foresail.pipeline.sources.repairs import REPAIRS
+    from foresail.pipeline.stages.clean import REASONS
+    from foresail.pipeline.stages.tracks import DUPLICATES
 
     console = console or Console()
     table = Table(

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.groups import quiet_option
-from pipeline.cli.options import settings_from
-from pipeline.jars import ALL_JARS, resolve
-from pipeline.progress import open_progress
+from foresail.pipeline.cli.groups import quiet_option
+from foresail.pipeline.cli.options import settings_from
+from foresail.pipeline.jars import ALL_JARS, resolve
+from foresail.pipeline.progress import open_progress
 
 
 @click.command()

@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import click
 
-from pipeline.cli.groups import Commands, quiet_option
-from pipeline.cli.options import settings_from
-from pipeline.progress import open_progress, write_summary
+from foresail.pipeline.cli.groups import Commands, quiet_option
+from foresail.pipeline.cli.options import settings_from
+from foresail.pipeline.progress import open_progress, write_summary
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -37,7 +37,7 @@ def command() -> None:
 @quiet_option
 def start(port: int | None, directory: Path | None, as_json: bool, settings_file: Path | None, quiet: bool) -> None:
     """Start the broker in the background; it is ready when the command returns."""
-    from pipeline.kafka import start_broker
+    from foresail.pipeline.kafka import start_broker
 
     settings = settings_from(settings_file)
     status = start_broker(
@@ -54,7 +54,7 @@ def start(port: int | None, directory: Path | None, as_json: bool, settings_file
 @quiet_option
 def stop(directory: Path | None, as_json: bool, settings_file: Path | None, quiet: bool) -> None:
     """Stop the broker; its topics and records are kept for the next start."""
-    from pipeline.kafka import status_of, stop_broker
+    from foresail.pipeline.kafka import status_of, stop_broker
 
     directory = directory or settings_from(settings_file).kafka.directory
     with open_progress(quiet).step("stopping Kafka"):
@@ -66,7 +66,7 @@ def stop(directory: Path | None, as_json: bool, settings_file: Path | None, quie
 @_place_options
 def status(directory: Path | None, as_json: bool, settings_file: Path | None) -> None:
     """Tell whether the broker runs, and where; exit code 1 when it does not."""
-    from pipeline.kafka import status_of
+    from foresail.pipeline.kafka import status_of
 
     now = status_of(directory or settings_from(settings_file).kafka.directory)
     if now.running:

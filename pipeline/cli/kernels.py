@@ -4,19 +4,19 @@ from collections.abc import Callable
 
 import click
 
-from pipeline.cli.groups import quiet_option
-from pipeline.progress import open_progress
+from foresail.pipeline.cli.groups import quiet_option
+from foresail.pipeline.progress import open_progress
 
 
 @click.command()
 @quiet_option
 def command(quiet: bool) -> None:
     """Compile the kernels of recognition, forecasting, messages and alerts for this machine, once; they are kept."""
-    from models.kernels.compilation import KERNELS as FORECASTING
-    from patterns.conditions.bins import bin_kernels
-    from patterns.recognition.compilation import KERNELS as RECOGNITION
-    from pipeline.stream.alerts.kernel import KERNELS as ALERTS
-    from pipeline.stream.packed.kernels import KERNELS as MESSAGES
+    from foresail.models.kernels.compilation import KERNELS as FORECASTING
+    from foresail.patterns.conditions.bins import bin_kernels
+    from foresail.patterns.recognition.compilation import KERNELS as RECOGNITION
+    from foresail.pipeline.stream.alerts.kernel import KERNELS as ALERTS
+    from foresail.pipeline.stream.packed.kernels import KERNELS as MESSAGES
 
     progress = open_progress(quiet)
     stream = {**MESSAGES, **ALERTS}

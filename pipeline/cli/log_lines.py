@@ -2,7 +2,6 @@
 
 import logging
 
-OURS = frozenset({"pipeline", "patterns", "models", "geo"})
 CHATTY = ("kafka",)
 """Libraries that tell of every try again what reaches us as an error anyway; heard only with --verbose."""
 
@@ -12,8 +11,7 @@ class NamedByPackage(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The line, with whose it is in front."""
-        package = record.name.partition(".")[0]
-        return f"{'foresail' if package in OURS else package}: {super().format(record)}"
+        return f"{record.name.partition('.')[0]}: {super().format(record)}"
 
 
 def show_log_lines(verbose: bool) -> None:
@@ -21,6 +19,6 @@ def show_log_lines(verbose: bool) -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(NamedByPackage("%(message)s"))
     logging.basicConfig(handlers=[handler], level=logging.WARNING)
-    logging.getLogger("pipeline").setLevel(logging.INFO if verbose else logging.WARNING)
+    logging.getLogger("foresail").setLevel(logging.INFO if verbose else logging.WARNING)
     for name in CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING if verbose else logging.CRITICAL)

@@ -5,7 +5,7 @@ from typing import Literal
 
 import click
 
-from pipeline.cli.faults import FAILED
+from foresail.pipeline.cli.faults import FAILED
 
 
 @click.command()
@@ -33,9 +33,9 @@ def command(
     FILE is CSV with any delimiter, JSON messages, Parquet, NMEA or a known feed, also in gzip or zip. Only its first
     megabyte is read. The exit code is 1 where `foresail ingest` cannot read it as it is.
     """
-    from pipeline.cli.look_tables import show_look, summary_of
-    from pipeline.look import look_at
-    from pipeline.progress import write_summary
+    from foresail.pipeline.cli.look_tables import show_look, summary_of
+    from foresail.pipeline.look import look_at
+    from foresail.pipeline.progress import write_summary
 
     look = look_at(file, domain=domain, month_first=not day_first)
     written = _write(look.mapping_text, mapping_file, force, look.faults) if mapping_file else None
@@ -49,7 +49,7 @@ def command(
 
 def _write(text: str | None, file: Path, force: bool, faults: tuple[str, ...]) -> Path | None:
     """Write the mapping; another file of that name stays unless it may go."""
-    from pipeline.errors import InputError, OutputError
+    from foresail.pipeline.errors import InputError, OutputError
 
     if text is None:
         msg = f"{file}: is not written, as there is no mapping ({'; '.join(faults) or 'the feed needs none'})."

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from pipeline.look import Look
+from foresail.pipeline.look import Look
 
 CELL_WIDTH = 28
 

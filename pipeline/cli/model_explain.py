@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from models.explain import Explanation
-    from models.model import Model
-    from models.store import ModelStore
+    from foresail.models.explain import Explanation
+    from foresail.models.model import Model
+    from foresail.models.store import ModelStore
 
 
 @click.command("explain")
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def explain_command(model_version: str, chain_state: int, place: str, as_json: bool) -> None:
     """Explain a forecast by its columns MODEL_VERSION and CHAIN_STATE: what was seen, and when the match may come."""
-    from models.explain import explain
-    from pipeline.cli.model_rounds import store_at
+    from foresail.models.explain import explain
+    from foresail.pipeline.cli.model_rounds import store_at
 
     model = model_named(store_at(place), model_version)
     if chain_state >= model.chain.states:
@@ -34,8 +34,8 @@ def explain_command(model_version: str, chain_state: int, place: str, as_json: b
 
 def model_named(store: "ModelStore", version: str) -> "Model":
     """The model that a forecast names, also where it is that of a group of tracks."""
-    from models.errors import UnknownModelError
-    from models.versions import pattern_of
+    from foresail.models.errors import UnknownModelError
+    from foresail.models.versions import pattern_of
 
     whole, at, group = version.partition("@")
     pattern = pattern_of(whole) or whole
@@ -62,7 +62,7 @@ def _as_json(model: "Model", why: "Explanation") -> dict[str, Any]:
 
 
 def _show(model: "Model", why: "Explanation") -> None:
-    from pipeline.reports.text_curve import text_curve
+    from foresail.pipeline.reports.text_curve import text_curve
 
     click.echo(why.sentence)
     words = {word for text in why.context for word in text.replace(",", " ").split()}

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from models.store import ModelStore
-    from pipeline.jobs.learn_counted import Round
+    from foresail.models.store import ModelStore
+    from foresail.pipeline.jobs.learn_counted import Round
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 FINE = 99
@@ -49,8 +49,8 @@ def merge(
     half_life_days: float | None,
 ) -> None:
     """Add up the counts of all intervals of NAMES (all of --patterns when none is named)."""
-    from pipeline.jobs.learn_counted import merge_counted
-    from pipeline.settings import read_settings
+    from foresail.pipeline.jobs.learn_counted import merge_counted
+    from foresail.pipeline.settings import read_settings
 
     store = store_at(place)
     fading = half_life_days or read_settings(settings_file).training.half_life_days
@@ -66,7 +66,7 @@ def merge(
 @click.option("--budget", type=click.IntRange(min=1), help="Settings to try; training.search_budget when not given.")
 def learn(pattern: str, patterns: tuple[str, ...], budget: int | None, **shared: Any) -> None:
     """Learn a model of PATTERN from its counts, its settings searched on held-out tracks; it waits as challenger."""
-    from pipeline.jobs.learn_counted import learn_counted
+    from foresail.pipeline.jobs.learn_counted import learn_counted
 
     _tell(learn_counted(_round(pattern, patterns, budget, **shared)), shared["as_json"])
 
@@ -77,7 +77,7 @@ def learn(pattern: str, patterns: tuple[str, ...], budget: int | None, **shared:
 @round_options
 def evaluate(pattern: str, patterns: tuple[str, ...], **shared: Any) -> None:
     """Score champion and challenger of PATTERN on the newest held-out tracks: what `promote --if-better` compares."""
-    from pipeline.jobs.learn_counted import judge_rivals
+    from foresail.pipeline.jobs.learn_counted import judge_rivals
 
     _tell(judge_rivals(_round(pattern, patterns, None, **shared)), shared["as_json"])
 
@@ -93,7 +93,7 @@ def live(
     names: tuple[str, ...], patterns: tuple[str, ...], tolerance: float, metric: str, exit_code: bool, **shared: Any
 ) -> None:
     """How the champions of NAMES (all of --patterns when none is named) did in the newest interval."""
-    from pipeline.jobs.learn_counted import judge_live
+    from foresail.pipeline.jobs.learn_counted import judge_live
 
     chosen = _named(store_at(shared["place"]), names, patterns)
     rows = [judge_live(_round(name, patterns, None, **shared), tolerance, metric) for name in chosen]
@@ -105,16 +105,16 @@ def live(
 
 def store_at(place: str) -> "ModelStore":
     """The store that --models names."""
-    from pipeline.model_store import open_store
-    from pipeline.session import start_spark
-    from pipeline.settings import read_settings
+    from foresail.pipeline.model_store import open_store
+    from foresail.pipeline.session import start_spark
+    from foresail.pipeline.settings import read_settings
 
     return open_store(place, lambda: start_spark(read_settings(), short_work=True))
 
 
 def _named(store: "ModelStore", names: tuple[str, ...], patterns: tuple[str, ...]) -> tuple[str, ...]:
     """These patterns, else what the store has of --patterns: of a pattern that left the catalog nothing is asked."""
-    from pipeline.catalogs import catalog_named
+    from foresail.pipeline.catalogs import catalog_named
 
     if names:
         return names
@@ -131,9 +131,9 @@ def _round(
     settings_file: Path | None,
     as_json: bool,  # noqa: ARG001 - the other half of the shared options
 ) -> "Round":
-    from pipeline.catalogs import catalog_named
-    from pipeline.jobs.learn_counted import Round
-    from pipeline.settings import read_settings
+    from foresail.pipeline.catalogs import catalog_named
+    from foresail.pipeline.jobs.learn_counted import Round
+    from foresail.pipeline.settings import read_settings
 
     settings = read_settings(settings_file)
     training = settings.training

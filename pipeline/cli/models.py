@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline.cli.groups import Commands
-from pipeline.cli.model_explain import explain_command
-from pipeline.cli.model_rounds import FINE, evaluate, learn, live, merge, store_at
+from foresail.pipeline.cli.groups import Commands
+from foresail.pipeline.cli.model_explain import explain_command
+from foresail.pipeline.cli.model_rounds import FINE, evaluate, learn, live, merge, store_at
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from models.store import ModelStore
+    from foresail.models.store import ModelStore
 
 _MODELS = click.option("--models", "place", required=True, metavar="DIR", help="The model store: a folder or a URI.")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -51,7 +51,7 @@ def list_models(patterns: tuple[str, ...], place: str, as_json: bool) -> None:
         return
     from rich.box import SIMPLE
 
-    from pipeline.cli.tables import print_table, result_console
+    from foresail.pipeline.cli.tables import print_table, result_console
 
     told = ("version", "alias", "order", "matches", "trained until")
     cells = [(*(_text(row[name]) for name in told), _scores(row["scores"])) for row in rows]
@@ -69,7 +69,7 @@ def show(pattern: str, version: str, place: str, as_json: bool) -> None:
     """All about one model of PATTERN: VERSION, champion (the default), challenger, earlier-1, ..."""
     from dataclasses import asdict
 
-    from models.headers import header_as_json
+    from foresail.models.headers import header_as_json
 
     store = store_at(place)
     model, record = store.load(pattern, version), store.record(pattern)

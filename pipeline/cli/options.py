@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 
 import click
 
-from pipeline.cli.groups import quiet_option
-from pipeline.errors import OptionError
-from pipeline.settings import Settings, read_settings
+from foresail.pipeline.cli.groups import quiet_option
+from foresail.pipeline.errors import OptionError
+from foresail.pipeline.settings import Settings, read_settings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -63,7 +63,7 @@ def told_of_rejected(good: int, rejected: int, paths: Sequence[str], where: Path
     share = rejected / rows if rows else 0.0
     warnings: list[str] = []
     if rejected and share >= settings.rejected.warn_share:
-        from pipeline.quality.rejection import table_warning
+        from foresail.pipeline.quality.rejection import table_warning
 
         warnings.append(table_warning(rows, rejected, paths, str(where)))
     warn_of_rejected(warnings)
@@ -83,8 +83,8 @@ def types_of(types: str | None) -> dict[str, str] | None:
 
 def overrides_of(sets: tuple[str, ...]) -> dict[str, str]:
     """The values of parameters that --set gives."""
-    from patterns.catalog.nodes import CatalogError
-    from patterns.catalog.overrides import parse_override
+    from foresail.patterns.catalog.nodes import CatalogError
+    from foresail.patterns.catalog.overrides import parse_override
 
     try:
         return dict(map(parse_override, sets))
@@ -93,8 +93,8 @@ def overrides_of(sets: tuple[str, ...]) -> dict[str, str]:
 
 
 def _type(entry: str) -> tuple[str, str]:
-    from patterns.errors import nearest
-    from pipeline.sources.table import TYPES
+    from foresail.patterns.errors import nearest
+    from foresail.pipeline.sources.table import TYPES
 
     name, sign, kind = (part.strip() for part in entry.partition("="))
     if not sign or not name:

@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from pipeline.cli.faults import FAILED
-from pipeline.cli.options import (
+from foresail.pipeline.cli.faults import FAILED
+from foresail.pipeline.cli.options import (
     output_options,
     overrides_of,
     settings_from,
@@ -16,7 +16,7 @@ from pipeline.cli.options import (
     too_many_rejected,
     types_of,
 )
-from pipeline.progress import open_progress, write_summary
+from foresail.pipeline.progress import open_progress, write_summary
 
 
 @click.command()
@@ -84,14 +84,14 @@ def command(
     quiet: bool,
 ) -> None:
     """Find patterns in events: needs only the columns track and time, and what the conditions name."""
-    from pipeline.catalogs import catalog_named, files_digest
-    from pipeline.jobs.enrich import events_folder
-    from pipeline.jobs.recognise import RecogniseRequest, run_recognise
-    from pipeline.jobs.recognition_outputs import write_outputs
-    from pipeline.preflight import check_request
-    from pipeline.session import running_spark
-    from pipeline.sinks.holding import held_output
-    from pipeline.stages.schemes.planner import Scheme
+    from foresail.pipeline.catalogs import catalog_named, files_digest
+    from foresail.pipeline.jobs.enrich import events_folder
+    from foresail.pipeline.jobs.recognise import RecogniseRequest, run_recognise
+    from foresail.pipeline.jobs.recognition_outputs import write_outputs
+    from foresail.pipeline.preflight import check_request
+    from foresail.pipeline.session import running_spark
+    from foresail.pipeline.sinks.holding import held_output
+    from foresail.pipeline.stages.schemes.planner import Scheme
 
     if not patterns and not domain:
         msg = "name what to look for: --patterns PATH or --domain maritime."
@@ -123,10 +123,10 @@ def _show(summary: dict[str, Any], as_json: bool) -> None:
     if as_json:
         write_summary(summary)
         return
-    from pipeline.cli.tables import print_table, result_console
-    from pipeline.reports.words import count_of
-    from pipeline.stages.known_share import in_words
-    from pipeline.unfit import left_out_lines
+    from foresail.pipeline.cli.tables import print_table, result_console
+    from foresail.pipeline.reports.words import count_of
+    from foresail.pipeline.stages.known_share import in_words
+    from foresail.pipeline.unfit import left_out_lines
 
     title = f"{count_of(summary['matches'], 'match', 'matches')} in {count_of(summary['events'], 'event')}"
     rows = summary["rows_by_pattern"]

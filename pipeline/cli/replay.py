@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from pipeline.cli.options import output_options, settings_from, settings_options, time_unit_option
-from pipeline.errors import OptionError
-from pipeline.progress import open_progress, write_summary
+from foresail.pipeline.cli.options import output_options, settings_from, settings_options, time_unit_option
+from foresail.pipeline.errors import OptionError
+from foresail.pipeline.progress import open_progress, write_summary
 
 
 @click.command()
@@ -60,10 +60,10 @@ def command(
     quiet: bool,
 ) -> None:
     """Send recorded events again, keyed by track, in the order of their times."""
-    from pipeline.session import running_spark
-    from pipeline.sources.table import check_paths
-    from pipeline.stream.lag import Reader
-    from pipeline.stream.replay import ReplayRequest, run_replay
+    from foresail.pipeline.session import running_spark
+    from foresail.pipeline.sources.table import check_paths
+    from foresail.pipeline.stream.lag import Reader
+    from foresail.pipeline.stream.replay import ReplayRequest, run_replay
 
     settings = settings_from(settings_file, master, conf)
     request = ReplayRequest(

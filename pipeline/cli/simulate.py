@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import output_options, settings_from, settings_options
-from pipeline.errors import OptionError, SettingsError
+from foresail.pipeline.cli.options import output_options, settings_from, settings_options
+from foresail.pipeline.errors import OptionError, SettingsError
 
 
 @click.command()
@@ -54,7 +54,7 @@ def command(
     foresail simulate --tracks 500 --days 7 --out week
     foresail simulate --domain fleet --tracks 200 --days 2 --seed 7 --out vans
     """
-    from pipeline.simulator.settings import DEFAULT_START, SimulationSettings
+    from foresail.pipeline.simulator.settings import DEFAULT_START, SimulationSettings
 
     try:
         order = SimulationSettings(
@@ -73,11 +73,11 @@ def command(
         raise OptionError(str(error)) from None
     settings = settings_from(settings_file, master, conf)
 
-    from pipeline.progress import open_progress, write_summary
-    from pipeline.session import running_spark
-    from pipeline.simulator.job import simulate, summary_dict
-    from pipeline.simulator.summary import print_summary
-    from pipeline.sinks.holding import held_output
+    from foresail.pipeline.progress import open_progress, write_summary
+    from foresail.pipeline.session import running_spark
+    from foresail.pipeline.simulator.job import simulate, summary_dict
+    from foresail.pipeline.simulator.summary import print_summary
+    from foresail.pipeline.sinks.holding import held_output
 
     progress = open_progress(quiet)
     with held_output(out, "simulate"), running_spark(settings, "foresail simulate", progress) as spark:

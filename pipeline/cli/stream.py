@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import output_options, settings_from, settings_options
-from pipeline.progress import open_progress, write_summary
+from foresail.pipeline.cli.options import output_options, settings_from, settings_options
+from foresail.pipeline.progress import open_progress, write_summary
 
 
 @click.command()
@@ -29,12 +29,12 @@ def command(
     quiet: bool,
 ) -> None:
     """Recognise, forecast and alert on events as they come, until stopped (Ctrl-C)."""
-    from pipeline.catalogs import catalog_named
-    from pipeline.preflight import check_layers
-    from pipeline.reports.words import count_of
-    from pipeline.session import running_spark
-    from pipeline.stages.policy import parse_policy
-    from pipeline.stream.job import Stream, prepare_topics, stop_on_signals
+    from foresail.pipeline.catalogs import catalog_named
+    from foresail.pipeline.preflight import check_layers
+    from foresail.pipeline.reports.words import count_of
+    from foresail.pipeline.session import running_spark
+    from foresail.pipeline.stages.policy import parse_policy
+    from foresail.pipeline.stream.job import Stream, prepare_topics, stop_on_signals
 
     settings = settings_from(settings_file, master, conf)
     if console:

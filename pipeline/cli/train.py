@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from pipeline.cli.forecast_options import Asked, per_option, shared_options
-from pipeline.progress import write_summary
+from foresail.pipeline.cli.forecast_options import Asked, per_option, shared_options
+from foresail.pipeline.progress import write_summary
 
 HEAD = ("pattern", "model", "order", "symbols", "contexts", "matches", "threshold", "F1 held out")
 LEAST = ("contexts", "symbols", "order", "threshold", "matches", "F1 held out")
@@ -43,8 +43,8 @@ def command(
     per: str | None,
 ) -> None:
     """Learn when patterns come: counts on Spark, one model per pattern, its threshold chosen on held-out events."""
-    from pipeline.jobs.count_interval import count_each_day, count_interval
-    from pipeline.jobs.train import TrainRequest, run_train
+    from foresail.pipeline.jobs.count_interval import count_each_day, count_interval
+    from foresail.pipeline.jobs.train import TrainRequest, run_train
 
     if half_life_days is not None and not add:
         msg = "--half-life-days makes earlier counts fade: give --add too."
@@ -101,9 +101,9 @@ def _show(summary: dict[str, Any], as_json: bool) -> None:
     if as_json:
         write_summary(summary)
         return
-    from pipeline.cli.tables import print_table, result_console
-    from pipeline.reports.words import count_of
-    from pipeline.unfit import left_out_lines
+    from foresail.pipeline.cli.tables import print_table, result_console
+    from foresail.pipeline.reports.words import count_of
+    from foresail.pipeline.unfit import left_out_lines
 
     console = result_console()
     title = f"{count_of(summary['events'], 'event')} of {count_of(summary['tracks'], 'track')}"

@@ -10,16 +10,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.progress import SILENT, Progress
-from pipeline.sinks.output_folder import claim_output
+from foresail.pipeline.progress import SILENT, Progress
+from foresail.pipeline.sinks.output_folder import claim_output
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from patterns.catalog.loader import Catalog
-    from pipeline.settings import ForecastSettings
-    from pipeline.simulator.score import PatternScore
-    from pipeline.simulator.settings import SimulationSettings
+    from foresail.patterns.catalog.loader import Catalog
+    from foresail.pipeline.settings import ForecastSettings
+    from foresail.pipeline.simulator.score import PatternScore
+    from foresail.pipeline.simulator.settings import SimulationSettings
 
 DOMAIN = "maritime"
 TRACKS = 24
@@ -119,9 +119,9 @@ class _Demo:
         return [str(self.folder / "enriched")]
 
     def run(self, seed: int, tracks: int, settings: "ForecastSettings | None") -> DemoResult:
-        from patterns.catalog.loader import Catalog, built_in_catalog  # noqa: PLC0415 - --help needs none of these
-        from pipeline.settings import ForecastSettings  # noqa: PLC0415
-        from pipeline.simulator.settings import SimulationSettings  # noqa: PLC0415
+        from foresail.patterns.catalog.loader import Catalog, built_in_catalog  # noqa: PLC0415 - --help needs none of these
+        from foresail.pipeline.settings import ForecastSettings  # noqa: PLC0415
+        from foresail.pipeline.simulator.settings import SimulationSettings  # noqa: PLC0415
 
         fleet = SimulationSettings(domain=DOMAIN, tracks=tracks, days=DAYS, seed=seed, raw=True)
         catalog = built_in_catalog(DOMAIN)
@@ -151,7 +151,7 @@ class _Demo:
         self.steps.append(Step(name, " ".join(said), time.monotonic() - began))
 
     def _simulate(self, fleet: "SimulationSettings") -> None:
-        from pipeline.simulator.job import simulate  # noqa: PLC0415
+        from foresail.pipeline.simulator.job import simulate  # noqa: PLC0415
 
         with self._step("simulate") as said:
             made = simulate(self.spark, fleet, self.folder / "simulated", self.progress)
@@ -163,9 +163,9 @@ class _Demo:
     def _ingest(self) -> dict[str, Any]:
         from dataclasses import asdict  # noqa: PLC0415
 
-        from pipeline.jobs.ingest import IngestOrder, ingest  # noqa: PLC0415
-        from pipeline.sources.feeds import choose_feed  # noqa: PLC0415
-        from pipeline.stages.policy import Policy  # noqa: PLC0415
+        from foresail.pipeline.jobs.ingest import IngestOrder, ingest  # noqa: PLC0415
+        from foresail.pipeline.sources.feeds import choose_feed  # noqa: PLC0415
+        from foresail.pipeline.stages.policy import Policy  # noqa: PLC0415
 
         with self._step("ingest") as said:
             out = claim_output(self.folder / "ingested", "ingest")
@@ -179,7 +179,7 @@ class _Demo:
         return result
 
     def _enrich(self) -> None:
-        from pipeline.jobs.enrich import EnrichOrder, enrich_events  # noqa: PLC0415
+        from foresail.pipeline.jobs.enrich import EnrichOrder, enrich_events  # noqa: PLC0415
 
         with self._step("enrich") as said:
             out = claim_output(self.folder / "enriched", "enrich")
@@ -189,8 +189,8 @@ class _Demo:
             said.append(f"Each position learned how far it is from, and whether it is in, the nearest of: {kinds}.")
 
     def _recognise(self, catalog: "Catalog") -> "tuple[dict[str, Any], tuple[PatternScore, ...]]":
-        from pipeline.jobs.recognise import RecogniseRequest, run_recognise  # noqa: PLC0415
-        from pipeline.simulator.score import score_matches  # noqa: PLC0415
+        from foresail.pipeline.jobs.recognise import RecogniseRequest, run_recognise  # noqa: PLC0415
+        from foresail.pipeline.simulator.score import score_matches  # noqa: PLC0415
 
         with self._step("recognise") as said:
             out = self.folder / "recognised"
@@ -204,7 +204,7 @@ class _Demo:
         return summary, tuple(score for score in scores if score.pattern in looked_for)
 
     def _train(self, catalog: "Catalog", until: datetime, settings: "ForecastSettings") -> dict[str, Any]:
-        from pipeline.jobs.train import TrainRequest, run_train  # noqa: PLC0415
+        from foresail.pipeline.jobs.train import TrainRequest, run_train  # noqa: PLC0415
 
         shutil.rmtree(self.folder / "models", ignore_errors=True)
         with self._step("train") as said:
@@ -219,7 +219,7 @@ class _Demo:
         return summary
 
     def _forecast(self, catalog: "Catalog") -> dict[str, Any]:
-        from pipeline.jobs.forecast import ForecastRequest, run_forecast  # noqa: PLC0415
+        from foresail.pipeline.jobs.forecast import ForecastRequest, run_forecast  # noqa: PLC0415
 
         with self._step("forecast") as said:
             request = ForecastRequest(
@@ -233,7 +233,7 @@ class _Demo:
     def _evaluate(self, catalog: "Catalog", settings: "ForecastSettings") -> dict[str, Any]:
         from threadpoolctl import threadpool_limits  # noqa: PLC0415
 
-        from pipeline.jobs.evaluate import EvaluateRequest, run_evaluate  # noqa: PLC0415
+        from foresail.pipeline.jobs.evaluate import EvaluateRequest, run_evaluate  # noqa: PLC0415
 
         # Threads that wait for each other on a busy machine make boosting of so few events twenty times slower.
         with self._step("evaluate") as said, threadpool_limits(1, user_api="openmp"):
@@ -249,7 +249,7 @@ class _Demo:
     def _report(self, result: DemoResult, catalog: "Catalog", recognised: dict[str, Any]) -> DemoResult:
         from dataclasses import replace  # noqa: PLC0415
 
-        from pipeline.reports.demo import write_demo_report  # noqa: PLC0415
+        from foresail.pipeline.reports.demo import write_demo_report  # noqa: PLC0415
 
         with self._step("report") as said, self.progress.step("writing the report"):
             write_demo_report(self.spark, result, catalog, self.layers, self.layer_cache, recognised["skipped"])

@@ -9,14 +9,14 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from geo import Layer, Strategy, choose, enrich, read_layers
-from geo.errors import GeoError
-from geo.proximity import PairSettings, pairs
-from pipeline.errors import InputError
-from pipeline.progress import SILENT, Progress
-from pipeline.sinks.output_folder import replaced
-from pipeline.sources.table import read_events
-from pipeline.stages.layout import by_track, read_layout, write_layout
+from foresail.geo import Layer, Strategy, choose, enrich, read_layers
+from foresail.geo.errors import GeoError
+from foresail.geo.proximity import PairSettings, pairs
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.progress import SILENT, Progress
+from foresail.pipeline.sinks.output_folder import replaced
+from foresail.pipeline.sources.table import read_events
+from foresail.pipeline.stages.layout import by_track, read_layout, write_layout
 
 EVENTS, REJECTED = "events", "rejected"
 

@@ -12,31 +12,31 @@ import numpy as np
 from numpy.typing import NDArray
 from pyspark.sql import SparkSession
 
-from models.counts import TrackGroups
-from models.sampling import usual_step_s
-from models.scoring.contenders import standard_contenders
-from models.scoring.evaluation import Choice, PatternScores, evaluate_contenders, scorable
-from models.scoring.folds import By, Fold, folds_by_time, folds_by_track
-from models.scoring.problem import Problem, problem_of
-from models.scoring.report import Evaluation, ForecastPlace, PatternEvaluation, ScoreRow
-from models.scoring.thresholds import Costs, Criterion
-from models.suffix_tree import LearnSettings
-from patterns.catalog.entry import MOST_LEAVES
-from patterns.catalog.loader import Catalog
-from pipeline.errors import InputError
-from pipeline.forecast_pattern import ForecastPattern
-from pipeline.jobs.enrich import events_folder
-from pipeline.jobs.forecast_patterns import catalog_per, forecast_patterns, layers_at, near_rows
-from pipeline.jobs.pattern_faults import apart, some_of
-from pipeline.progress import Progress
-from pipeline.reports.evaluation import EVALUATION_FILE, write_evaluation_page
-from pipeline.settings import ForecastSettings
-from pipeline.sinks.output_folder import claim_output, replaced
-from pipeline.sources.table import read_events
-from pipeline.stages.sample import collect_sample, share_of
-from pipeline.stages.since_start import with_start
-from pipeline.stages.track_groups import Membership, memberships
-from pipeline.track_sample import Sample
+from foresail.models.counts import TrackGroups
+from foresail.models.sampling import usual_step_s
+from foresail.models.scoring.contenders import standard_contenders
+from foresail.models.scoring.evaluation import Choice, PatternScores, evaluate_contenders, scorable
+from foresail.models.scoring.folds import By, Fold, folds_by_time, folds_by_track
+from foresail.models.scoring.problem import Problem, problem_of
+from foresail.models.scoring.report import Evaluation, ForecastPlace, PatternEvaluation, ScoreRow
+from foresail.models.scoring.thresholds import Costs, Criterion
+from foresail.models.suffix_tree import LearnSettings
+from foresail.patterns.catalog.entry import MOST_LEAVES
+from foresail.patterns.catalog.loader import Catalog
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.forecast_pattern import ForecastPattern
+from foresail.pipeline.jobs.enrich import events_folder
+from foresail.pipeline.jobs.forecast_patterns import catalog_per, forecast_patterns, layers_at, near_rows
+from foresail.pipeline.jobs.pattern_faults import apart, some_of
+from foresail.pipeline.progress import Progress
+from foresail.pipeline.reports.evaluation import EVALUATION_FILE, write_evaluation_page
+from foresail.pipeline.settings import ForecastSettings
+from foresail.pipeline.sinks.output_folder import claim_output, replaced
+from foresail.pipeline.sources.table import read_events
+from foresail.pipeline.stages.sample import collect_sample, share_of
+from foresail.pipeline.stages.since_start import with_start
+from foresail.pipeline.stages.track_groups import Membership, memberships
+from foresail.pipeline.track_sample import Sample
 
 RAW = (
     *("lon", "lat", "speed_kn", "course_deg", "heading_deg", "turn_deg", "acceleration", "drift_deg", "vessel_type"),

@@ -8,32 +8,32 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from geo import Layer
-from models.features import with_features
-from models.groups import GroupModels
-from models.model import Emission, Model
-from models.sampling import step_warning
-from models.scoring.report import LearnedFeature
-from models.store import CHAMPION, ModelStore
-from patterns.catalog.loader import Catalog
-from patterns.compiler import CompiledPattern
-from patterns.spec import PatternSpec
-from pipeline.errors import InputError
-from pipeline.forecast_pattern import ForecastPattern
-from pipeline.jobs.enrich import events_folder
-from pipeline.jobs.forecast_patterns import forecast_patterns, layers_at, near_rows
-from pipeline.model_store import open_store
-from pipeline.progress import Progress
-from pipeline.sinks.forecasts import write_forecasts
-from pipeline.sinks.output_folder import claim_output
-from pipeline.sources.table import read_events
-from pipeline.stages.crossing import FamilyGroup
-from pipeline.stages.forecast import Forecast
-from pipeline.stages.forecast_worker import FORECASTS, POSITIVE, STEP, GroupsServed
-from pipeline.stages.since_start import with_start
-from pipeline.stages.tally import EVENTS, Tally, open_tally
-from pipeline.stages.track_groups import memberships
-from pipeline.stages.track_walk import Walked
+from foresail.geo import Layer
+from foresail.models.features import with_features
+from foresail.models.groups import GroupModels
+from foresail.models.model import Emission, Model
+from foresail.models.sampling import step_warning
+from foresail.models.scoring.report import LearnedFeature
+from foresail.models.store import CHAMPION, ModelStore
+from foresail.patterns.catalog.loader import Catalog
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.spec import PatternSpec
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.forecast_pattern import ForecastPattern
+from foresail.pipeline.jobs.enrich import events_folder
+from foresail.pipeline.jobs.forecast_patterns import forecast_patterns, layers_at, near_rows
+from foresail.pipeline.model_store import open_store
+from foresail.pipeline.progress import Progress
+from foresail.pipeline.sinks.forecasts import write_forecasts
+from foresail.pipeline.sinks.output_folder import claim_output
+from foresail.pipeline.sources.table import read_events
+from foresail.pipeline.stages.crossing import FamilyGroup
+from foresail.pipeline.stages.forecast import Forecast
+from foresail.pipeline.stages.forecast_worker import FORECASTS, POSITIVE, STEP, GroupsServed
+from foresail.pipeline.stages.since_start import with_start
+from foresail.pipeline.stages.tally import EVENTS, Tally, open_tally
+from foresail.pipeline.stages.track_groups import memberships
+from foresail.pipeline.stages.track_walk import Walked
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,21 +5,21 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame
 
-from geo import Layer, read_layers
-from geo.errors import GeoError
-from models.features import attributes_of_entry
-from patterns.catalog.entry import Forecast, PatternEntry
-from patterns.catalog.loader import Catalog
-from patterns.compiler import compile_pattern
-from patterns.conditions import AttributeType
-from patterns.errors import UnknownAttributeError
-from patterns.spec import without_features
-from pipeline.conditions import attribute_types
-from pipeline.errors import InputError
-from pipeline.forecast_pattern import ForecastPattern
-from pipeline.progress import Progress
-from pipeline.stages.families import Family, NearRows
-from pipeline.unfit import check_layer, check_pairs, unfit
+from foresail.geo import Layer, read_layers
+from foresail.geo.errors import GeoError
+from foresail.models.features import attributes_of_entry
+from foresail.patterns.catalog.entry import Forecast, PatternEntry
+from foresail.patterns.catalog.loader import Catalog
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.conditions import AttributeType
+from foresail.patterns.errors import UnknownAttributeError
+from foresail.patterns.spec import without_features
+from foresail.pipeline.conditions import attribute_types
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.forecast_pattern import ForecastPattern
+from foresail.pipeline.progress import Progress
+from foresail.pipeline.stages.families import Family, NearRows
+from foresail.pipeline.unfit import check_layer, check_pairs, unfit
 
 
 def forecast_patterns(

@@ -21,28 +21,28 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.errors import BalanceError, InputError
-from pipeline.interruption import interruption_delayed
-from pipeline.progress import SILENT, Progress
-from pipeline.quality.measure import measure_events, measure_rows
-from pipeline.quality.rejection import looks_like, rejected_share, rejection_warning
-from pipeline.quality.report import write_quality
-from pipeline.reports.words import count_of
-from pipeline.schemas import DERIVED_COLUMNS
-from pipeline.sinks.ledger import Ledger, read_ledger
-from pipeline.sinks.output_folder import replaced
-from pipeline.sinks.set_aside import aside_rows, read_aside, write_aside
-from pipeline.sources.feed import Feed
-from pipeline.sources.kafka import SCHEME, Topic, parse_topic
-from pipeline.sources.reading import NotOfFeedError, Reading, read_messages, read_topic_messages
-from pipeline.sources.repairs import REPAIRS, has_repair
-from pipeline.sources.static_data import fill_static, read_static, static_messages
-from pipeline.sources.storage import SourceFile, fingerprint, is_sound, list_files
-from pipeline.stages.clean import REASONS, clean, position_columns
-from pipeline.stages.derive import DeriveOptions, as_sent, derive, options_of
-from pipeline.stages.layout import by_track, files_for, read_layout, rows_in, write_layout
-from pipeline.stages.policy import Policy
-from pipeline.stages.tracks import came_late, settle
+from foresail.pipeline.errors import BalanceError, InputError
+from foresail.pipeline.interruption import interruption_delayed
+from foresail.pipeline.progress import SILENT, Progress
+from foresail.pipeline.quality.measure import measure_events, measure_rows
+from foresail.pipeline.quality.rejection import looks_like, rejected_share, rejection_warning
+from foresail.pipeline.quality.report import write_quality
+from foresail.pipeline.reports.words import count_of
+from foresail.pipeline.schemas import DERIVED_COLUMNS
+from foresail.pipeline.sinks.ledger import Ledger, read_ledger
+from foresail.pipeline.sinks.output_folder import replaced
+from foresail.pipeline.sinks.set_aside import aside_rows, read_aside, write_aside
+from foresail.pipeline.sources.feed import Feed
+from foresail.pipeline.sources.kafka import SCHEME, Topic, parse_topic
+from foresail.pipeline.sources.reading import NotOfFeedError, Reading, read_messages, read_topic_messages
+from foresail.pipeline.sources.repairs import REPAIRS, has_repair
+from foresail.pipeline.sources.static_data import fill_static, read_static, static_messages
+from foresail.pipeline.sources.storage import SourceFile, fingerprint, is_sound, list_files
+from foresail.pipeline.stages.clean import REASONS, clean, position_columns
+from foresail.pipeline.stages.derive import DeriveOptions, as_sent, derive, options_of
+from foresail.pipeline.stages.layout import by_track, files_for, read_layout, rows_in, write_layout
+from foresail.pipeline.stages.policy import Policy
+from foresail.pipeline.stages.tracks import came_late, settle
 
 NARROW_COLUMNS = ("track", "time", "lon", "lat", "source", "offset", "age")
 """What settling looks at; the rows it takes out are found with these alone."""

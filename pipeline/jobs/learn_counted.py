@@ -4,21 +4,21 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from models.counts import Counts
-from models.features import with_features
-from models.model import Model
-from models.scoring.problem import Problem, problem_of
-from models.scoring.report import LearnedFeature
-from models.scoring.thresholds import Costs, Criterion
-from models.search import Space, halves, score_model, scores_of, search
-from models.store import CHALLENGER, CHAMPION, ModelStore
-from patterns.catalog.entry import PatternEntry
-from patterns.compiler import compile_pattern
-from patterns.spec import without_features
-from pipeline.errors import InputError
-from pipeline.forecast_pattern import ForecastPattern, settings_of
-from pipeline.held_out import HeldOut, read_held_out
-from pipeline.settings import ForecastSettings, TrainingSettings
+from foresail.models.counts import Counts
+from foresail.models.features import with_features
+from foresail.models.model import Model
+from foresail.models.scoring.problem import Problem, problem_of
+from foresail.models.scoring.report import LearnedFeature
+from foresail.models.scoring.thresholds import Costs, Criterion
+from foresail.models.search import Space, halves, score_model, scores_of, search
+from foresail.models.store import CHALLENGER, CHAMPION, ModelStore
+from foresail.patterns.catalog.entry import PatternEntry
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.spec import without_features
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.forecast_pattern import ForecastPattern, settings_of
+from foresail.pipeline.held_out import HeldOut, read_held_out
+from foresail.pipeline.settings import ForecastSettings, TrainingSettings
 
 
 @dataclass(frozen=True, slots=True)

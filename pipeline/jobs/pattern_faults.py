@@ -8,10 +8,10 @@ from typing import Any
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from models.errors import ModelError
-from patterns.errors import PatternError
-from pipeline.errors import InputError, PipelineError
-from pipeline.progress import Progress
+from foresail.models.errors import ModelError
+from foresail.patterns.errors import PatternError
+from foresail.pipeline.errors import InputError, PipelineError
+from foresail.pipeline.progress import Progress
 
 _LOG = logging.getLogger(__name__)
 OF_ALL = (OSError, PySparkException, Py4JError)

@@ -11,34 +11,34 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from geo import Layer, read_layers
-from geo.errors import GeoError
-from patterns.catalog.loader import Catalog
-from patterns.compiler import CompiledPattern, compile_pattern
-from patterns.errors import UnknownAttributeError
-from patterns.spec import without_features
-from pipeline.conditions import attribute_types
-from pipeline.errors import InputError
-from pipeline.interruption import interruption_delayed
-from pipeline.job_faults import explained
-from pipeline.job_watch import watched as watched_stages
-from pipeline.jobs.enrich import events_folder
-from pipeline.progress import Progress
-from pipeline.reports.words import count_of
-from pipeline.sinks.matches import finish_matches, replaced_matches, write_rejected
-from pipeline.sinks.output_folder import claim_output
-from pipeline.sources.parquet_files import usable_files
-from pipeline.sources.table import Events, read_events
-from pipeline.stages.crossing import has_places
-from pipeline.stages.families import Family, family_groups
-from pipeline.stages.known_share import Watched, attributes_read, little_known, shares_in_files, watched
-from pipeline.stages.recognise import Recognise
-from pipeline.stages.schemes.facts import Prepared, prepare
-from pipeline.stages.schemes.planner import Scheme
-from pipeline.stages.schemes.running import Work, run_scheme
-from pipeline.stages.since_start import with_start
-from pipeline.stages.tally import CORRUPT, EVENTS, MATCHES, OMITTED, ROWS, open_tally
-from pipeline.unfit import check_layer, check_pairs, unfit
+from foresail.geo import Layer, read_layers
+from foresail.geo.errors import GeoError
+from foresail.patterns.catalog.loader import Catalog
+from foresail.patterns.compiler import CompiledPattern, compile_pattern
+from foresail.patterns.errors import UnknownAttributeError
+from foresail.patterns.spec import without_features
+from foresail.pipeline.conditions import attribute_types
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.interruption import interruption_delayed
+from foresail.pipeline.job_faults import explained
+from foresail.pipeline.job_watch import watched as watched_stages
+from foresail.pipeline.jobs.enrich import events_folder
+from foresail.pipeline.progress import Progress
+from foresail.pipeline.reports.words import count_of
+from foresail.pipeline.sinks.matches import finish_matches, replaced_matches, write_rejected
+from foresail.pipeline.sinks.output_folder import claim_output
+from foresail.pipeline.sources.parquet_files import usable_files
+from foresail.pipeline.sources.table import Events, read_events
+from foresail.pipeline.stages.crossing import has_places
+from foresail.pipeline.stages.families import Family, family_groups
+from foresail.pipeline.stages.known_share import Watched, attributes_read, little_known, shares_in_files, watched
+from foresail.pipeline.stages.recognise import Recognise
+from foresail.pipeline.stages.schemes.facts import Prepared, prepare
+from foresail.pipeline.stages.schemes.planner import Scheme
+from foresail.pipeline.stages.schemes.running import Work, run_scheme
+from foresail.pipeline.stages.since_start import with_start
+from foresail.pipeline.stages.tally import CORRUPT, EVENTS, MATCHES, OMITTED, ROWS, open_tally
+from foresail.pipeline.unfit import check_layer, check_pairs, unfit
 
 
 @dataclass(frozen=True, slots=True)

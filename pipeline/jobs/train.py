@@ -10,31 +10,31 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from geo import Layer
-from models.counts import Counts, GroupedCounts, decay, decay_grouped, half_life_factor, merge, merge_grouped
-from models.groups import GroupModels, build_groups
-from models.model import Model, ModelSettings, build
-from models.scoring.report import LearnedFeature
-from models.store import ModelStore
-from patterns.catalog.loader import Catalog
-from pipeline.errors import InputError
-from pipeline.forecast_pattern import ForecastPattern, settings_of
-from pipeline.interruption import interruption_delayed
-from pipeline.jobs.enrich import events_folder
-from pipeline.jobs.forecast_patterns import catalog_per, forecast_patterns, layers_at, near_rows
-from pipeline.jobs.pattern_faults import apart, some_of
-from pipeline.jobs.training_choices import Choices, choose, kept_features
-from pipeline.model_store import open_store
-from pipeline.progress import Progress
-from pipeline.settings import ForecastSettings
-from pipeline.sources.table import read_events
-from pipeline.stages.count import Counted, count_patterns
-from pipeline.stages.crossing import FamilyGroup
-from pipeline.stages.sample import collect_sample, share_of
-from pipeline.stages.since_start import with_start
-from pipeline.stages.track_groups import Membership, memberships, of_tracks
-from pipeline.stages.track_walk import Walked
-from pipeline.track_sample import Sample
+from foresail.geo import Layer
+from foresail.models.counts import Counts, GroupedCounts, decay, decay_grouped, half_life_factor, merge, merge_grouped
+from foresail.models.groups import GroupModels, build_groups
+from foresail.models.model import Model, ModelSettings, build
+from foresail.models.scoring.report import LearnedFeature
+from foresail.models.store import ModelStore
+from foresail.patterns.catalog.loader import Catalog
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.forecast_pattern import ForecastPattern, settings_of
+from foresail.pipeline.interruption import interruption_delayed
+from foresail.pipeline.jobs.enrich import events_folder
+from foresail.pipeline.jobs.forecast_patterns import catalog_per, forecast_patterns, layers_at, near_rows
+from foresail.pipeline.jobs.pattern_faults import apart, some_of
+from foresail.pipeline.jobs.training_choices import Choices, choose, kept_features
+from foresail.pipeline.model_store import open_store
+from foresail.pipeline.progress import Progress
+from foresail.pipeline.settings import ForecastSettings
+from foresail.pipeline.sources.table import read_events
+from foresail.pipeline.stages.count import Counted, count_patterns
+from foresail.pipeline.stages.crossing import FamilyGroup
+from foresail.pipeline.stages.sample import collect_sample, share_of
+from foresail.pipeline.stages.since_start import with_start
+from foresail.pipeline.stages.track_groups import Membership, memberships, of_tracks
+from foresail.pipeline.stages.track_walk import Walked
+from foresail.pipeline.track_sample import Sample
 
 MICROSECONDS_PER_DAY = 86_400_000_000
 

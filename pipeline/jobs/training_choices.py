@@ -5,21 +5,21 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from models.counts import Counts, TrackGroups
-from models.errors import ModelError
-from models.features import with_features
-from models.identity import identity_of
-from models.model import ModelSettings
-from models.scoring.contenders import Fitted, Rows, fitted_chain, fitted_groups, learned_on
-from models.scoring.evaluation import scorable, score_at
-from models.scoring.folds import validation_split
-from models.scoring.problem import Problem, count_rows, problem_of
-from models.scoring.report import LearnedFeature
-from models.scoring.thresholds import Costs, Criterion, choose_threshold
-from patterns.compiler import CompiledPattern
-from pipeline.forecast_pattern import ForecastPattern
-from pipeline.settings import ForecastSettings
-from pipeline.track_sample import Sample
+from foresail.models.counts import Counts, TrackGroups
+from foresail.models.errors import ModelError
+from foresail.models.features import with_features
+from foresail.models.identity import identity_of
+from foresail.models.model import ModelSettings
+from foresail.models.scoring.contenders import Fitted, Rows, fitted_chain, fitted_groups, learned_on
+from foresail.models.scoring.evaluation import scorable, score_at
+from foresail.models.scoring.folds import validation_split
+from foresail.models.scoring.problem import Problem, count_rows, problem_of
+from foresail.models.scoring.report import LearnedFeature
+from foresail.models.scoring.thresholds import Costs, Criterion, choose_threshold
+from foresail.patterns.compiler import CompiledPattern
+from foresail.pipeline.forecast_pattern import ForecastPattern
+from foresail.pipeline.settings import ForecastSettings
+from foresail.pipeline.track_sample import Sample
 
 FALLBACK_THRESHOLD = 0.2
 """Where there is nothing to choose one on; rare events need a low one."""

@@ -10,14 +10,14 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.errors import BrokerError, JavaError
-from pipeline.jars import KAFKA_BROKER, resolve
-from pipeline.kafka.properties import HOST, controller_port_in, server_properties
-from pipeline.kafka.topics import is_reachable
-from pipeline.prerequisites import java_binary, java_fault
-from pipeline.processes import command_line, is_alive
-from pipeline.progress import SILENT, Progress
-from pipeline.sinks.output_folder import claim_output
+from foresail.pipeline.errors import BrokerError, JavaError
+from foresail.pipeline.jars import KAFKA_BROKER, resolve
+from foresail.pipeline.kafka.properties import HOST, controller_port_in, server_properties
+from foresail.pipeline.kafka.topics import is_reachable
+from foresail.pipeline.prerequisites import java_binary, java_fault
+from foresail.pipeline.processes import command_line, is_alive
+from foresail.pipeline.progress import SILENT, Progress
+from foresail.pipeline.sinks.output_folder import claim_output
 
 READY_WITHIN_S = 60
 STOPPED_WITHIN_S = 30

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterable
 from contextlib import closing
 
-from pipeline.errors import BrokerError
+from foresail.pipeline.errors import BrokerError
 
 PATIENCE_MS = 5000
 

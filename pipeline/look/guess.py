@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Literal
 
-from pipeline.look.profile import Profile
-from pipeline.look.roles import FLEET_WORDS, MARITIME_WORDS, unit_of, words_of
-from pipeline.look.times import TimeForm, joined_form
-from pipeline.look.values import WHOLE_NUMBER, Decimal, is_mostly
-from pipeline.sources.mapped import FILE
+from foresail.pipeline.look.profile import Profile
+from foresail.pipeline.look.roles import FLEET_WORDS, MARITIME_WORDS, unit_of, words_of
+from foresail.pipeline.look.times import TimeForm, joined_form
+from foresail.pipeline.look.values import WHOLE_NUMBER, Decimal, is_mostly
+from foresail.pipeline.sources.mapped import FILE
 
 Domain = Literal["maritime", "fleet"]
 SCALES = (1e-7, 1e-6, 1e-5, 1e-4, 1 / 600_000)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Protocol
 
-from pipeline.errors import InputError
-from pipeline.sources.zip_files import EMPTY_ZIP_MAGIC, ZIP_MAGIC, data_members, open_zip
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.sources.zip_files import EMPTY_ZIP_MAGIC, ZIP_MAGIC, data_members, open_zip
 
 HEAD_BYTES = 1 << 20
 """Enough for thousands of rows; the rest of the file is not looked at."""

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from pipeline.look.head import Head
-from pipeline.look.rows import SHOWN_ROWS
-from pipeline.sources.csv_lines import fits
-from pipeline.sources.feeds import FEEDS
-from pipeline.sources.nmea_sentence import parse_sentence
+from foresail.pipeline.look.head import Head
+from foresail.pipeline.look.rows import SHOWN_ROWS
+from foresail.pipeline.sources.csv_lines import fits
+from foresail.pipeline.sources.feeds import FEEDS
+from foresail.pipeline.sources.nmea_sentence import parse_sentence
 
 GEOJSON_MESSAGE = {"properties.mmsi", "geometry.coordinates"}
 LOOKED_LINES = 2_000
@@ -44,7 +44,7 @@ def has_ais(lines: Sequence[str]) -> bool:
 
 def nmea_rows(lines: Sequence[str], head: Head) -> tuple[list[dict[str, Any]], bool]:
     """The first positions among the sentences, as the feed's decoder reads them, and whether the file dates them."""
-    from pipeline.sources.nmea_decoder import Decoder, Line  # noqa: PLC0415 - pyais is only needed here
+    from foresail.pipeline.sources.nmea_decoder import Decoder, Line  # noqa: PLC0415 - pyais is only needed here
 
     decoder = Decoder(round(head.path.stat().st_mtime * 1_000_000))
     rows: list[dict[str, Any]] = []
@@ -65,7 +65,7 @@ def gtfs_rows(head: Head) -> list[dict[str, Any]] | None:
     """The first vehicles of a GTFS-realtime snapshot; None where it is none."""
     if not head.whole or not head.data.startswith(b"\x0a"):
         return None
-    from pipeline.sources.gtfs_realtime import entities_of  # noqa: PLC0415 - protobuf is only needed here
+    from foresail.pipeline.sources.gtfs_realtime import entities_of  # noqa: PLC0415 - protobuf is only needed here
 
     entities = entities_of(head.data, str(head.path))
     if not entities or any(entity.get("fault") == "unreadable" for entity in entities):

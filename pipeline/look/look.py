@@ -7,17 +7,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pipeline.look import known
-from pipeline.look.guess import Domain, Guess, guess_columns
-from pipeline.look.head import Head, read_head
-from pipeline.look.mapping import attribute_name, common_decimal, mapping_of, mapping_text
-from pipeline.look.parquet import MAGIC, NotReadableError, parquet_table
-from pipeline.look.profile import Profile
-from pipeline.look.rows import fixes_of, parsed_rows
-from pipeline.look.speeds import unit_by_motion
-from pipeline.look.tables import Table, csv_table, json_table
-from pipeline.look.text import Text, text_of
-from pipeline.sources.mapped import Mapping
+from foresail.pipeline.look import known
+from foresail.pipeline.look.guess import Domain, Guess, guess_columns
+from foresail.pipeline.look.head import Head, read_head
+from foresail.pipeline.look.mapping import attribute_name, common_decimal, mapping_of, mapping_text
+from foresail.pipeline.look.parquet import MAGIC, NotReadableError, parquet_table
+from foresail.pipeline.look.profile import Profile
+from foresail.pipeline.look.rows import fixes_of, parsed_rows
+from foresail.pipeline.look.speeds import unit_by_motion
+from foresail.pipeline.look.tables import Table, csv_table, json_table
+from foresail.pipeline.look.text import Text, text_of
+from foresail.pipeline.sources.mapped import Mapping
 
 MAPPED = "mapped"
 UNREAD_PACKINGS = ("xz", "tar")

@@ -6,12 +6,12 @@ from typing import Any
 
 import yaml
 
-from pipeline.look.guess import ColumnGuess, Guess
-from pipeline.look.profile import Profile
-from pipeline.look.tables import Table
-from pipeline.look.times import DAY_S, SERIAL_EPOCH_DAYS
-from pipeline.look.values import Decimal
-from pipeline.schemas import DERIVED_COLUMNS, POSITION_COLUMNS
+from foresail.pipeline.look.guess import ColumnGuess, Guess
+from foresail.pipeline.look.profile import Profile
+from foresail.pipeline.look.tables import Table
+from foresail.pipeline.look.times import DAY_S, SERIAL_EPOCH_DAYS
+from foresail.pipeline.look.values import Decimal
+from foresail.pipeline.schemas import DERIVED_COLUMNS, POSITION_COLUMNS
 
 RESERVED = frozenset(
     (*POSITION_COLUMNS, *DERIVED_COLUMNS, "line", "raw", "fault", "station", "repairs", "reason", "age")

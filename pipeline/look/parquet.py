@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from typing import Any
 
-from pipeline.look.head import Head
-from pipeline.look.tables import MOST_COLUMNS, Table
+from foresail.pipeline.look.head import Head
+from foresail.pipeline.look.tables import MOST_COLUMNS, Table
 
 MAGIC = b"PAR1"
 LOOKED_ROWS = 1_000

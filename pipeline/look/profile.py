@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from pipeline.look.roles import Named, is_label, roles_of
-from pipeline.look.times import TimeForm, is_clock_column, is_date_column, time_form
-from pipeline.look.values import Column, Decimal, decimal_of, is_grouped, kind_of, numbers_of, sentinels_of
+from foresail.pipeline.look.roles import Named, is_label, roles_of
+from foresail.pipeline.look.times import TimeForm, is_clock_column, is_date_column, time_form
+from foresail.pipeline.look.values import Column, Decimal, decimal_of, is_grouped, kind_of, numbers_of, sentinels_of
 
 EXAMPLES = 3
 

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from pipeline.look.guess import ColumnGuess, Guess
-from pipeline.look.speeds import Fix
-from pipeline.look.tables import Table
-from pipeline.look.values import PLACEHOLDERS, number_of
-from pipeline.sources.fields import UNIT_FACTORS
-from pipeline.sources.mapped import ANGLES, FILE
+from foresail.pipeline.look.guess import ColumnGuess, Guess
+from foresail.pipeline.look.speeds import Fix
+from foresail.pipeline.look.tables import Table
+from foresail.pipeline.look.values import PLACEHOLDERS, number_of
+from foresail.pipeline.sources.fields import UNIT_FACTORS
+from foresail.pipeline.sources.mapped import ANGLES, FILE
 
 SHOWN_ROWS = 10
 WHOLE = ("mmsi", "nav_status", "ship_type", "satellites")

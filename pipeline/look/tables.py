@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.look.times import DATED
-from pipeline.look.values import POINT_NUMBER, Column
-from pipeline.sources.csv_lines import LONGEST_LINE_CHARACTERS
+from foresail.pipeline.look.times import DATED
+from foresail.pipeline.look.values import POINT_NUMBER, Column
+from foresail.pipeline.sources.csv_lines import LONGEST_LINE_CHARACTERS
 
 DELIMITERS = (",", ";", "\t", "|", ":", " ")
 """Blanks and colons last: they also stand within values."""

@@ -3,7 +3,7 @@
 import codecs
 from dataclasses import dataclass
 
-from pipeline.look.head import Head
+from foresail.pipeline.look.head import Head
 
 BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig", "UTF-8 with a byte order mark"),

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from pipeline.look.values import LEAST_SHARE, Decimal, number_of
+from foresail.pipeline.look.values import LEAST_SHARE, Decimal, number_of
 
 Order = Literal["ymd", "dmy", "mdy"]
 

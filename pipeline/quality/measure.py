@@ -8,7 +8,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.schemas import POSITION_COLUMNS
+from foresail.pipeline.schemas import POSITION_COLUMNS
 
 INTERVAL_EDGES_S = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 21_600, 43_200, 86_400)
 TRACK_SIZE_EDGES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pipeline.errors import PipelineError
-from pipeline.sources.zip_files import archive_name
+from foresail.pipeline.errors import PipelineError
+from foresail.pipeline.sources.zip_files import archive_name
 
 SOUND = ("blank_line", "header_line", "comment", "other_sentence", "message_part", "not_a_position")
 """Reasons of rows that are as they should be and were never to become positions; they count on neither side."""
@@ -37,7 +37,7 @@ def table_warning(rows: int, rejected: int, paths: Sequence[str], where: str) ->
 
 def looks_like(path: Path, feed: str | None = None) -> str:
     """What `path` looks like in a sentence, with the way on; nothing where it cannot be looked at."""
-    from pipeline.look import look_at  # noqa: PLC0415 - only where something is wrong
+    from foresail.pipeline.look import look_at  # noqa: PLC0415 - only where something is wrong
 
     try:
         look = look_at(path)

@@ -7,13 +7,13 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from pipeline.quality.charts import bars, bucket_labels, coverage_map, duration
-from pipeline.quality.measure import Measures
-from pipeline.reports.words import count_of
-from pipeline.sinks.output_folder import replaced
-from pipeline.sources.repairs import REPAIRS
-from pipeline.stages.clean import REASONS
-from pipeline.stages.tracks import DUPLICATES
+from foresail.pipeline.quality.charts import bars, bucket_labels, coverage_map, duration
+from foresail.pipeline.quality.measure import Measures
+from foresail.pipeline.reports.words import count_of
+from foresail.pipeline.sinks.output_folder import replaced
+from foresail.pipeline.sources.repairs import REPAIRS
+from foresail.pipeline.stages.clean import REASONS
+from foresail.pipeline.stages.tracks import DUPLICATES
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: #1c2733; }

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
-from patterns.spec import PatternSpec
-from pipeline.reports.map_view import Mark, MarkGroup
-from pipeline.reports.markup import Column, Markup, joined, table, tag
-from pipeline.reports.match_events import Searched
-from pipeline.reports.near_misses import NearMiss, Sought
-from pipeline.reports.palette import Sign
-from pipeline.reports.pattern_section import condition_text, definition
-from pipeline.reports.words import count_of, moment, share, span, titled
+from foresail.patterns.spec import PatternSpec
+from foresail.pipeline.reports.map_view import Mark, MarkGroup
+from foresail.pipeline.reports.markup import Column, Markup, joined, table, tag
+from foresail.pipeline.reports.match_events import Searched
+from foresail.pipeline.reports.near_misses import NearMiss, Sought
+from foresail.pipeline.reports.palette import Sign
+from foresail.pipeline.reports.pattern_section import condition_text, definition
+from foresail.pipeline.reports.words import count_of, moment, share, span, titled
 
 NEAR_MISSES = "near-misses"
 SIGN = Sign(4, "diamond", open=True)

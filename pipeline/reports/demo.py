@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import SparkSession
 
-from geo import read_layers
-from models.model import Model
-from models.store import ModelStore
-from patterns.catalog.loader import Catalog
-from pipeline.reports.evaluation import how_measured, pattern_evaluation
-from pipeline.reports.evaluation_words import in_short
-from pipeline.reports.forecast_section import explained, warning_groups, warnings_table
-from pipeline.reports.map_view import MapView, map_data, map_markup
-from pipeline.reports.markup import Column, Markup, joined, note, table, tag
-from pipeline.reports.page import Page, Section, paragraphs, write_page
-from pipeline.reports.pattern_section import counts_table
-from pipeline.reports.recognition import (
+from foresail.geo import read_layers
+from foresail.models.model import Model
+from foresail.models.store import ModelStore
+from foresail.patterns.catalog.loader import Catalog
+from foresail.pipeline.reports.evaluation import how_measured, pattern_evaluation
+from foresail.pipeline.reports.evaluation_words import in_short
+from foresail.pipeline.reports.forecast_section import explained, warning_groups, warnings_table
+from foresail.pipeline.reports.map_view import MapView, map_data, map_markup
+from foresail.pipeline.reports.markup import Column, Markup, joined, note, table, tag
+from foresail.pipeline.reports.page import Page, Section, paragraphs, write_page
+from foresail.pipeline.reports.pattern_section import counts_table
+from foresail.pipeline.reports.recognition import (
     FOOT,
     MAP_DATA,
     Recognition,
@@ -27,15 +27,15 @@ from pipeline.reports.recognition import (
     read_recognition,
     recognition_map,
 )
-from pipeline.reports.timeline import TimeRow, timeline
-from pipeline.reports.track_section import search_box, track_section
-from pipeline.reports.warned import Warnings, read_warnings
-from pipeline.reports.words import count_of, listed, moment, plain, span, times, titled
-from pipeline.simulator.score import PatternScore
-from pipeline.sources.table import read_events
+from foresail.pipeline.reports.timeline import TimeRow, timeline
+from foresail.pipeline.reports.track_section import search_box, track_section
+from foresail.pipeline.reports.warned import Warnings, read_warnings
+from foresail.pipeline.reports.words import count_of, listed, moment, plain, span, times, titled
+from foresail.pipeline.simulator.score import PatternScore
+from foresail.pipeline.sources.table import read_events
 
 if TYPE_CHECKING:
-    from pipeline.jobs.demo import DemoResult
+    from foresail.pipeline.jobs.demo import DemoResult
 
 
 def write_demo_report(

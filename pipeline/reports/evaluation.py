@@ -5,18 +5,27 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from geo import Layer
-from pipeline.reports.evaluation_plots import model_plots
-from pipeline.reports.evaluation_tables import features_table, folds_table, intervals_table, models_table
-from pipeline.reports.evaluation_words import in_short, verdict
-from pipeline.reports.land import SAID, land_around
-from pipeline.reports.map_layers import map_layers
-from pipeline.reports.map_view import MapLayer, MapView, Mark, MarkGroup, TrackLine, bounds, map_data, map_markup
-from pipeline.reports.markup import Column, Markup, joined, note, table, tag
-from pipeline.reports.page import Page, Section, write_page
-from pipeline.reports.palette import Sign
-from pipeline.reports.recognition import FOOT
-from pipeline.reports.words import count_of, counted, plain, share, titled
+from foresail.geo import Layer
+from foresail.pipeline.reports.evaluation_plots import model_plots
+from foresail.pipeline.reports.evaluation_tables import features_table, folds_table, intervals_table, models_table
+from foresail.pipeline.reports.evaluation_words import in_short, verdict
+from foresail.pipeline.reports.land import SAID, land_around
+from foresail.pipeline.reports.map_layers import map_layers
+from foresail.pipeline.reports.map_view import (
+    MapLayer,
+    MapView,
+    Mark,
+    MarkGroup,
+    TrackLine,
+    bounds,
+    map_data,
+    map_markup,
+)
+from foresail.pipeline.reports.markup import Column, Markup, joined, note, table, tag
+from foresail.pipeline.reports.page import Page, Section, write_page
+from foresail.pipeline.reports.palette import Sign
+from foresail.pipeline.reports.recognition import FOOT
+from foresail.pipeline.reports.words import count_of, counted, plain, share, titled
 
 EVALUATION_FILE = "evaluation.html"
 ALL = "all"

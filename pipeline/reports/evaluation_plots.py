@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pipeline.reports.evaluation_words import chosen_model, chosen_row
-from pipeline.reports.markup import Markup, tag
-from pipeline.reports.plots import Axis, Curve, Plot, bars, curves, diagonal, figure, upright
+from foresail.pipeline.reports.evaluation_words import chosen_model, chosen_row
+from foresail.pipeline.reports.markup import Markup, tag
+from foresail.pipeline.reports.plots import Axis, Curve, Plot, bars, curves, diagonal, figure, upright
 
 MOST_COMPARED = 6
 SHARE = Axis("", 0.0, 1.0)

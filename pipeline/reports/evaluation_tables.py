@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from models.features.words import in_words
-from pipeline.reports.markup import Column, Markup, note, table, tag
-from pipeline.reports.words import count_of, share
+from foresail.models.features.words import in_words
+from foresail.pipeline.reports.markup import Column, Markup, note, table, tag
+from foresail.pipeline.reports.words import count_of, share
 
 ALL = "all"
 SCORES = ("precision", "recall", "f1", "specificity", "mcc", "threshold", "seconds")

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pipeline.reports.markup import Markup
-from pipeline.reports.page import paragraphs
-from pipeline.reports.words import count_of, listed, plain, share, span
+from foresail.pipeline.reports.markup import Markup
+from foresail.pipeline.reports.page import paragraphs
+from foresail.pipeline.reports.words import count_of, listed, plain, share, span
 
 ALL = "all"
 GRADES = ((0.8, "well"), (0.6, "fairly well"), (0.35, "roughly"), (0.0, "hardly"))

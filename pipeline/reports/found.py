@@ -9,8 +9,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
-from pipeline.reports.timeline import TimeSpan
-from pipeline.stages.whole_matches import FIRST_START, placed, whole_matches
+from foresail.pipeline.reports.timeline import TimeSpan
+from foresail.pipeline.stages.whole_matches import FIRST_START, placed, whole_matches
 
 MOST_MARKS = 5000
 MOST_TRACKS_COUNTED = 500

@@ -1,6 +1,6 @@
 """The land under a map: Natural Earth, simplified to what the page can show, fine where something happens.
 
-The file is made by `pipeline.reports.simplify_land`.
+The file is made by `foresail.pipeline.reports.simplify_land`.
 """
 
 import gzip
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import shapely
 
-from pipeline.reports.map_view import Box, Place, Ring
+from foresail.pipeline.reports.map_view import Box, Place, Ring
 
 LAND_FILE = Path(__file__).parent / "assets" / "land.geojson.gz"
 SAID = "Land: Natural Earth 1:50m (public domain), simplified; shores can be a kilometre or two off."

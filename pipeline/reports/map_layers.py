@@ -7,9 +7,9 @@ import geopandas as gpd
 import numpy as np
 import shapely
 
-from geo import Layer
-from geo.layers.index import FEATURES_FILE
-from pipeline.reports.map_view import Box, MapLayer, Shape
+from foresail.geo import Layer
+from foresail.geo.layers.index import FEATURES_FILE
+from foresail.pipeline.reports.map_view import Box, MapLayer, Shape
 
 MOST_SHAPES = 400
 MOST_POINTS = 30_000

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pipeline.reports.markup import Markup, note, tag
-from pipeline.reports.palette import Sign, icon
-from pipeline.reports.words import count_of
+from foresail.pipeline.reports.markup import Markup, note, tag
+from foresail.pipeline.reports.palette import Sign, icon
+from foresail.pipeline.reports.words import count_of
 
 DIGITS = 5
 """Of a degree: about a metre."""

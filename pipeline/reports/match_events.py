@@ -12,15 +12,15 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
-from geo import Layer
-from geo.nearby import near_lists
-from patterns.catalog.entry import PatternEntry
-from patterns.compiler import CompiledPattern
-from patterns.conditions.evaluate import ArrayColumn, evaluate
-from patterns.conditions.inspection import attributes_of
-from patterns.conditions.typing import AttributeType
-from pipeline.arrow_columns import array_columns
-from pipeline.reports.found import Match
+from foresail.geo import Layer
+from foresail.geo.nearby import near_lists
+from foresail.patterns.catalog.entry import PatternEntry
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.conditions.evaluate import ArrayColumn, evaluate
+from foresail.patterns.conditions.inspection import attributes_of
+from foresail.patterns.conditions.typing import AttributeType
+from foresail.pipeline.arrow_columns import array_columns
+from foresail.pipeline.reports.found import Match
 
 HEAD = TAIL = 5
 """Of a long match the first and the last events are shown."""

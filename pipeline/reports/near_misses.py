@@ -16,13 +16,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from geo.nearby import near_lists
-from models.automaton import distances, symbol_automaton
-from models.kernels.automaton import walk
-from patterns.conditions.evaluate import ArrayColumn, evaluate
-from patterns.conditions.typing import AttributeType
-from pipeline.arrow_columns import array_columns
-from pipeline.reports.match_events import LARGEST_M, Searched
+from foresail.geo.nearby import near_lists
+from foresail.models.automaton import distances, symbol_automaton
+from foresail.models.kernels.automaton import walk
+from foresail.patterns.conditions.evaluate import ArrayColumn, evaluate
+from foresail.patterns.conditions.typing import AttributeType
+from foresail.pipeline.arrow_columns import array_columns
+from foresail.pipeline.reports.match_events import LARGEST_M, Searched
 
 MOST_EVENTS = 1_000_000
 """More events than this are looked at in a sample of whole tracks."""

@@ -10,8 +10,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from pipeline.reports.markup import Markup, joined, safe, tag
-from pipeline.sinks.output_folder import replaced
+from foresail.pipeline.reports.markup import Markup, joined, safe, tag
+from foresail.pipeline.sinks.output_folder import replaced
 
 SCRIPTS = ("map.js", "timeline.js", "search.js", "page.js")
 
@@ -105,7 +105,7 @@ def _policy(script: str) -> str:
 
 @cache
 def _asset(name: str) -> str:
-    return files("pipeline.reports").joinpath("assets", name).read_text(encoding="utf-8")
+    return files("foresail.pipeline.reports").joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def paragraphs(*texts: object) -> Markup:

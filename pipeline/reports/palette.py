@@ -5,7 +5,7 @@ The hues themselves stand in `assets/page.css`, once for light and once for dark
 
 from dataclasses import dataclass
 
-from pipeline.reports.markup import Markup, tag
+from foresail.pipeline.reports.markup import Markup, tag
 
 HUES = 8
 SHAPES = ("circle", "square", "triangle", "diamond", "cross")

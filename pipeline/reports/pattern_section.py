@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from textwrap import dedent
 from typing import Any
 
-from patterns.drawing import diagram_of, draw_svg_within
-from pipeline.reports.found import Match, PatternCount
-from pipeline.reports.markup import Column, Markup, joined, note, table, tag
-from pipeline.reports.match_events import EventRow, MatchEvents, Searched
-from pipeline.reports.palette import Sign, icon
-from pipeline.reports.words import clock, count_of, moment, number, span, titled
+from foresail.patterns.drawing import diagram_of, draw_svg_within
+from foresail.pipeline.reports.found import Match, PatternCount
+from foresail.pipeline.reports.markup import Column, Markup, joined, note, table, tag
+from foresail.pipeline.reports.match_events import EventRow, MatchEvents, Searched
+from foresail.pipeline.reports.palette import Sign, icon
+from foresail.pipeline.reports.words import clock, count_of, moment, number, span, titled
 
 UNITS = ("kn", "kmh", "m", "km", "s", "min", "h", "deg", "pct")
 MOST_STATES = 40

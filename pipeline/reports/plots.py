@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import floor, isfinite, log10
 
-from pipeline.reports.markup import Markup, joined, tag
-from pipeline.reports.palette import Sign, icon
+from foresail.pipeline.reports.markup import Markup, joined, tag
+from foresail.pipeline.reports.palette import Sign, icon
 
 WIDTH, HEIGHT = 400, 262
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 24, 38

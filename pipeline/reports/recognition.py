@@ -6,29 +6,29 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from geo import Layer
-from patterns.catalog.loader import Catalog
-from patterns.compiler import compile_pattern
-from patterns.spec import without_features
-from pipeline.conditions import attribute_types
-from pipeline.reports.absent_section import absent_details, near_miss_group
-from pipeline.reports.found import Found, Match, PatternCount, listed, read_found
-from pipeline.reports.land import SAID, land_around
-from pipeline.reports.map_layers import map_layers
-from pipeline.reports.map_view import MapView, Mark, MarkGroup, TrackLine, bounds, map_data, map_markup
-from pipeline.reports.markup import Column, Markup, joined, note, table, tag
-from pipeline.reports.match_events import MatchEvents, Searched, read_match_events
-from pipeline.reports.near_misses import Sought, read_near_misses
-from pipeline.reports.page import Page, Section, paragraphs, write_page
-from pipeline.reports.palette import sign_of
-from pipeline.reports.pattern_section import PatternFound, counts_table, match_key, pattern_details
-from pipeline.reports.timeline import TimeRow, timeline
-from pipeline.reports.track_section import search_box, track_section
-from pipeline.reports.tracks import EventFacts, read_facts, read_tracks
-from pipeline.reports.words import count_of, counted, moment, plain, span, times, titled
-from pipeline.reports.words import listed as in_words
-from pipeline.stages.known_share import in_words as said
-from pipeline.stages.whole_matches import read_matches
+from foresail.geo import Layer
+from foresail.patterns.catalog.loader import Catalog
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.spec import without_features
+from foresail.pipeline.conditions import attribute_types
+from foresail.pipeline.reports.absent_section import absent_details, near_miss_group
+from foresail.pipeline.reports.found import Found, Match, PatternCount, listed, read_found
+from foresail.pipeline.reports.land import SAID, land_around
+from foresail.pipeline.reports.map_layers import map_layers
+from foresail.pipeline.reports.map_view import MapView, Mark, MarkGroup, TrackLine, bounds, map_data, map_markup
+from foresail.pipeline.reports.markup import Column, Markup, joined, note, table, tag
+from foresail.pipeline.reports.match_events import MatchEvents, Searched, read_match_events
+from foresail.pipeline.reports.near_misses import Sought, read_near_misses
+from foresail.pipeline.reports.page import Page, Section, paragraphs, write_page
+from foresail.pipeline.reports.palette import sign_of
+from foresail.pipeline.reports.pattern_section import PatternFound, counts_table, match_key, pattern_details
+from foresail.pipeline.reports.timeline import TimeRow, timeline
+from foresail.pipeline.reports.track_section import search_box, track_section
+from foresail.pipeline.reports.tracks import EventFacts, read_facts, read_tracks
+from foresail.pipeline.reports.words import count_of, counted, moment, plain, span, times, titled
+from foresail.pipeline.reports.words import listed as in_words
+from foresail.pipeline.stages.known_share import in_words as said
+from foresail.pipeline.stages.whole_matches import read_matches
 
 MAP_DATA = "map-data"
 REPORT_FILE = "report.html"

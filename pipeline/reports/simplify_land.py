@@ -1,4 +1,6 @@
-"""Makes `assets/land.geojson.gz` from Natural Earth's 1:50m land: `python -m pipeline.reports.simplify_land FILE`.
+"""Makes `assets/land.geojson.gz` from Natural Earth's 1:50m land.
+
+    python -m foresail.pipeline.reports.simplify_land FILE
 
 FILE is ne_50m_land as GeoJSON, plain or gzip, from naturalearthdata.com (public domain).
 """
@@ -12,7 +14,7 @@ from typing import Any
 import shapely
 import shapely.geometry
 
-from pipeline.reports.land import LAND_FILE
+from foresail.pipeline.reports.land import LAND_FILE
 
 TOLERANCE_DEG = 0.01
 """About a kilometre, which is what the source itself is good for."""

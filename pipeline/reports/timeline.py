@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import floor
 
-from pipeline.reports.markup import Markup, joined, tag
-from pipeline.reports.palette import Sign, icon
-from pipeline.reports.words import count_of, moment
+from foresail.pipeline.reports.markup import Markup, joined, tag
+from foresail.pipeline.reports.palette import Sign, icon
+from foresail.pipeline.reports.words import count_of, moment
 
 MOST_BINS = 144
 BIN_UNITS = (

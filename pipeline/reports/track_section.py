@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from pipeline.reports.found import Found, TrackCount
-from pipeline.reports.map_view import MapView
-from pipeline.reports.markup import NOTHING, Column, Markup, note, table, tag
-from pipeline.reports.page import Section
-from pipeline.reports.words import count_of, plain
+from foresail.pipeline.reports.found import Found, TrackCount
+from foresail.pipeline.reports.map_view import MapView
+from foresail.pipeline.reports.markup import NOTHING, Column, Markup, note, table, tag
+from foresail.pipeline.reports.page import Section
+from foresail.pipeline.reports.words import count_of, plain
 
 
 def search_box(view: MapView) -> Markup:

@@ -12,8 +12,8 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
-from pipeline.reports.map_view import TrackLine
-from pipeline.reports.timeline import TimeSpan
+from foresail.pipeline.reports.map_view import TrackLine
+from foresail.pipeline.reports.timeline import TimeSpan
 
 MOST_TRACKS = 150
 MOST_POSITIONS = 60_000

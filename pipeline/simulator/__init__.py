@@ -1,6 +1,6 @@
 """The fleet simulator: seeded tracks of vessels and vehicles with a table of what is true of them."""
 
-from pipeline.simulator.job import SimulationSummary, simulate
-from pipeline.simulator.settings import SimulationSettings
+from foresail.pipeline.simulator.job import SimulationSummary, simulate
+from foresail.pipeline.simulator.settings import SimulationSettings
 
 __all__ = ["SimulationSettings", "SimulationSummary", "simulate"]

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.simulator.geometry import Floats
-from pipeline.simulator.maritime.scenario import MaritimeScenario
-from pipeline.simulator.maritime.sensors import VesselRows, receive
+from foresail.pipeline.simulator.geometry import Floats
+from foresail.pipeline.simulator.maritime.scenario import MaritimeScenario
+from foresail.pipeline.simulator.maritime.sensors import VesselRows, receive
 
 PUBLISHED = {
     "fishing, towing, sail, pleasure": (1.0, 5.3, 9.7),

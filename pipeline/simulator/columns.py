@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from pipeline.schemas import POSITION_SCHEMA
-from pipeline.simulator.geometry import Floats
+from foresail.pipeline.schemas import POSITION_SCHEMA
+from foresail.pipeline.simulator.geometry import Floats
 
 SOURCE = "simulated"
 CANONICAL: pa.Schema = to_arrow_schema(POSITION_SCHEMA)

@@ -9,12 +9,12 @@ import pyarrow.parquet as pq
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
-from pipeline.simulator.faults import Fault
-from pipeline.simulator.raw import raw_rows
-from pipeline.simulator.scenario import Scenario
-from pipeline.simulator.schemas import FAULTS, TRUTH
-from pipeline.simulator.truth import Finding
-from pipeline.sinks.output_folder import replaced
+from foresail.pipeline.simulator.faults import Fault
+from foresail.pipeline.simulator.raw import raw_rows
+from foresail.pipeline.simulator.scenario import Scenario
+from foresail.pipeline.simulator.schemas import FAULTS, TRUTH
+from foresail.pipeline.simulator.truth import Finding
+from foresail.pipeline.sinks.output_folder import replaced
 
 _BOTH = {column.name: column for column in (*TRUTH.fields, *FAULTS.fields)}
 FACTS = StructType([StructField("fact", StringType()), *_BOTH.values()])

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.simulator.geometry import Bools, Floats
+from foresail.pipeline.simulator.geometry import Bools, Floats
 
 SHORT_LOSS = 0.053
 """Share of steps after which two or three positions are lost."""

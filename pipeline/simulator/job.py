@@ -15,18 +15,18 @@ from pyspark import Broadcast
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from pipeline.progress import SILENT, Progress
-from pipeline.reports.words import count_of
-from pipeline.schemas import POSITION_SCHEMA
-from pipeline.simulator.facts import FACTS, fact_rows, write_facts
-from pipeline.simulator.fleet.scenario import make_fleet
-from pipeline.simulator.maritime.scenario import make_maritime
-from pipeline.simulator.raw import raw_rows
-from pipeline.simulator.scenario import Scenario
-from pipeline.simulator.settings import SimulationSettings
-from pipeline.sinks.output_folder import claim_output, replaced
-from pipeline.stages.derive import DeriveOptions, derive
-from pipeline.stages.layout import LAYOUT_FILE, by_track, write_layout
+from foresail.pipeline.progress import SILENT, Progress
+from foresail.pipeline.reports.words import count_of
+from foresail.pipeline.schemas import POSITION_SCHEMA
+from foresail.pipeline.simulator.facts import FACTS, fact_rows, write_facts
+from foresail.pipeline.simulator.fleet.scenario import make_fleet
+from foresail.pipeline.simulator.maritime.scenario import make_maritime
+from foresail.pipeline.simulator.raw import raw_rows
+from foresail.pipeline.simulator.scenario import Scenario
+from foresail.pipeline.simulator.settings import SimulationSettings
+from foresail.pipeline.sinks.output_folder import claim_output, replaced
+from foresail.pipeline.stages.derive import DeriveOptions, derive
+from foresail.pipeline.stages.layout import LAYOUT_FILE, by_track, write_layout
 
 Batches = Iterable[pa.RecordBatch]
 POSITIONS_PER_TASK = 100_000

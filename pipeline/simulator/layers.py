@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from pipeline.simulator.geometry import Floats
+from foresail.pipeline.simulator.geometry import Floats
 
 
 def point(lon: float, lat: float, **properties: Any) -> dict[str, Any]:

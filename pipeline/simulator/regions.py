@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from pipeline.errors import SettingsError
+from foresail.pipeline.errors import SettingsError
 
 
 @dataclass(frozen=True, slots=True)

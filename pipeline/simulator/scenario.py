@@ -6,9 +6,9 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from pipeline.simulator.faults import Fault
-from pipeline.simulator.settings import SimulationSettings
-from pipeline.simulator.truth import Finding
+from foresail.pipeline.simulator.faults import Fault
+from foresail.pipeline.simulator.settings import SimulationSettings
+from foresail.pipeline.simulator.truth import Finding
 
 
 @dataclass(frozen=True, slots=True)

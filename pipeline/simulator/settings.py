@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
 
-from pipeline.errors import SettingsError
-from pipeline.simulator.regions import Region, region_of
+from foresail.pipeline.errors import SettingsError
+from foresail.pipeline.simulator.regions import Region, region_of
 
 DOMAINS = ("maritime", "fleet")
 MIXES = ("mixed", "us", "baltic")

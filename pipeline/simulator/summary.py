@@ -3,8 +3,8 @@
 from rich.console import Console
 from rich.table import Table
 
-from pipeline.reports.words import count_of
-from pipeline.simulator.job import SimulationSummary
+from foresail.pipeline.reports.words import count_of
+from foresail.pipeline.simulator.job import SimulationSummary
 
 
 def print_summary(summary: SimulationSummary, console: Console | None = None) -> None:

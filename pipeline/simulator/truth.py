@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.simulator.geometry import Bools, Floats
+from foresail.pipeline.simulator.geometry import Bools, Floats
 
 INJECTED, NEAR_MISS, INCIDENTAL = "injected", "near_miss", "incidental"
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame
 
-from pipeline.sinks.matches import write_json_lines
-from pipeline.sinks.output_folder import replaced
+from foresail.pipeline.sinks.matches import write_json_lines
+from foresail.pipeline.sinks.output_folder import replaced
 
 TABLE, LINES = "forecasts", "forecasts.jsonl"
 

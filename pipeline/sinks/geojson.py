@@ -7,8 +7,8 @@ from typing import BinaryIO
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.schemas import TIME_FORMAT
-from pipeline.sinks.output_folder import replaced
+from foresail.pipeline.schemas import TIME_FORMAT
+from foresail.pipeline.sinks.output_folder import replaced
 
 OPENING, CLOSING = b'{"type":"FeatureCollection","features":[\n', b"\n]}\n"
 NAMED = ("pattern", "pattern_version", "instance", "track", "start_time", "first_start_time", "time", "end_time")

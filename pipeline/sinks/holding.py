@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
-from pipeline.errors import OutputError
-from pipeline.sinks.output_folder import MARKER, MARKER_PREFIX, claim_output
+from foresail.pipeline.errors import OutputError
+from foresail.pipeline.sinks.output_folder import MARKER, MARKER_PREFIX, claim_output
 
 STAGING = re.compile(r"\.(?P<name>.+)\.(?P<role>staging|staging\.parts|former)")
 WORKPLACES = (".ingest",)

@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
-from pipeline.errors import OutputError
-from pipeline.sinks.output_folder import replaced
+from foresail.pipeline.errors import OutputError
+from foresail.pipeline.sinks.output_folder import replaced
 
 LEDGER_FILE = "sources.json"
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pipeline.errors import OutputError
+from foresail.pipeline.errors import OutputError
 
 MARKER = ".foresail"
 MARKER_PREFIX = "foresail "

@@ -8,7 +8,7 @@ import pyarrow.parquet
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.schemas import REJECTED_SCHEMA
+from foresail.pipeline.schemas import REJECTED_SCHEMA
 
 ASIDE_COLUMNS = REJECTED_SCHEMA.fieldNames()
 

@@ -3,8 +3,8 @@
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.sources.feed import Cells, Feed
-from pipeline.sources.fields import epoch_unit, number, time_from_epoch, whole
+from foresail.pipeline.sources.feed import Cells, Feed
+from foresail.pipeline.sources.fields import epoch_unit, number, time_from_epoch, whole
 
 TURN_INDICATOR_SCALE = 4.733
 """Transmitted rate of turn = 4.733 times the root of the rate in degrees a minute (ITU-R M.1371)."""

@@ -4,9 +4,9 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
-from pipeline.schemas import POSITION_COLUMNS
-from pipeline.sources.feed import Cells, Feed
-from pipeline.sources.fields import number, text_of, time_from_anything, truth, whole
+from foresail.pipeline.schemas import POSITION_COLUMNS
+from foresail.pipeline.sources.feed import Cells, Feed
+from foresail.pipeline.sources.fields import number, text_of, time_from_anything, truth, whole
 
 REQUIRED = (("track", "mmsi"), ("time",), ("lon",), ("lat",))
 

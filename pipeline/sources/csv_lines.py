@@ -6,7 +6,7 @@ from contextlib import suppress
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.sources.feed import Feed, as_messages
+from foresail.pipeline.sources.feed import Feed, as_messages
 
 LONGEST_LINE_CHARACTERS = 1 << 20
 """A longer line is no message but a broken file; parsing it would only exhaust the memory."""

@@ -3,9 +3,9 @@
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.sources.codes import NAV_STATUS_NAMES, SHIP_TYPE_NAMES, STATION_NAMES, named_code
-from pipeline.sources.feed import Cells, Feed
-from pipeline.sources.fields import number, text_of, time_from_format, whole
+from foresail.pipeline.sources.codes import NAV_STATUS_NAMES, SHIP_TYPE_NAMES, STATION_NAMES, named_code
+from foresail.pipeline.sources.feed import Cells, Feed
+from foresail.pipeline.sources.fields import number, text_of, time_from_format, whole
 
 
 def columns(cells: Cells) -> dict[str, Column]:

@@ -3,8 +3,8 @@
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.sources.feed import Cells, Feed
-from pipeline.sources.fields import number, time_from_epoch, truth, whole
+from foresail.pipeline.sources.feed import Cells, Feed
+from foresail.pipeline.sources.fields import number, time_from_epoch, truth, whole
 
 _PROPERTIES = "sog string, cog string, navStat string, rot string, posAcc string, raim string, heading string"
 _TIMES = "timestamp string, timestampExternal string, time string"

@@ -12,8 +12,8 @@ from typing import Literal, TypeAlias
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.schemas import POSITION_COLUMNS
-from pipeline.sources.repairs import mark_repairs
+from foresail.pipeline.schemas import POSITION_COLUMNS
+from foresail.pipeline.sources.repairs import mark_repairs
 
 Cells: TypeAlias = Callable[..., Column]
 """`cells("SOG", "sog_knots")` is the text of the first field of these names that the feed has, or a null."""

@@ -3,10 +3,19 @@
 from difflib import get_close_matches
 from pathlib import Path
 
-from pipeline.errors import OptionError
-from pipeline.sources import brest, canonical, danish, digitraffic, gtfs_realtime, marine_cadastre, nmea, traccar
-from pipeline.sources.feed import Feed
-from pipeline.sources.mapped import read_mapping
+from foresail.pipeline.errors import OptionError
+from foresail.pipeline.sources import (
+    brest,
+    canonical,
+    danish,
+    digitraffic,
+    gtfs_realtime,
+    marine_cadastre,
+    nmea,
+    traccar,
+)
+from foresail.pipeline.sources.feed import Feed
+from foresail.pipeline.sources.mapped import read_mapping
 
 FEEDS: dict[str, Feed] = {
     feed.name: feed

@@ -12,10 +12,10 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from pipeline.sources.feed import Cells, Feed, as_messages
-from pipeline.sources.fields import UNIT_FACTORS, text_of, time_from_epoch
-from pipeline.sources.lines import plain_name
-from pipeline.sources.storage import SourceFile, escaped
+from foresail.pipeline.sources.feed import Cells, Feed, as_messages
+from foresail.pipeline.sources.fields import UNIT_FACTORS, text_of, time_from_epoch
+from foresail.pipeline.sources.lines import plain_name
+from foresail.pipeline.sources.storage import SourceFile, escaped
 
 MESSAGES: dict[str, dict[str, tuple[int, str]]] = {
     "FeedMessage": {"header": (1, "FeedHeader"), "entity": (2, "FeedEntity*")},

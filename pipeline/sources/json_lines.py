@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.sources.csv_lines import LONGEST_LINE_CHARACTERS
-from pipeline.sources.feed import Feed, as_messages
+from foresail.pipeline.sources.csv_lines import LONGEST_LINE_CHARACTERS
+from foresail.pipeline.sources.feed import Feed, as_messages
 
 MISFIT = "misfit_text"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.errors import InputError
+from foresail.pipeline.errors import InputError
 
 SCHEME = "kafka://"
 

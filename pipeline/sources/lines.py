@@ -9,9 +9,9 @@ from itertools import groupby
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.sources import storage
-from pipeline.sources.storage import SourceFile, escaped
-from pipeline.sources.zip_files import FOLDER_PREFIX, UNPACKED_PREFIX
+from foresail.pipeline.sources import storage
+from foresail.pipeline.sources.storage import SourceFile, escaped
+from foresail.pipeline.sources.zip_files import FOLDER_PREFIX, UNPACKED_PREFIX
 
 LINE_COLUMNS = ("raw", "source", "line", "recoded")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from pipeline.errors import InputError
+from foresail.pipeline.errors import InputError
 
 LONGEST_BYTES = 1 << 26
 """A line of twice as many is found for sure, one of fewer is never refused."""

@@ -9,11 +9,11 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
-from patterns.bounded_yaml import YamlError, read_yaml_file
-from pipeline.errors import InputError
-from pipeline.schemas import POSITION_COLUMNS
-from pipeline.sources.feed import Carrier, Cells, Feed
-from pipeline.sources.fields import (
+from foresail.patterns.bounded_yaml import YamlError, read_yaml_file
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.schemas import POSITION_COLUMNS
+from foresail.pipeline.sources.feed import Carrier, Cells, Feed
+from foresail.pipeline.sources.fields import (
     EPOCH_MICROSECONDS,
     UNIT_FACTORS,
     angle_deg,

@@ -3,9 +3,9 @@
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.sources.codes import US_VESSEL_TYPES, looked_up
-from pipeline.sources.feed import Cells, Feed
-from pipeline.sources.fields import number, text_of, time_from_iso, whole
+from foresail.pipeline.sources.codes import US_VESSEL_TYPES, looked_up
+from foresail.pipeline.sources.feed import Cells, Feed
+from foresail.pipeline.sources.fields import number, text_of, time_from_iso, whole
 
 
 def columns(cells: Cells) -> dict[str, Column]:

@@ -9,11 +9,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from pipeline.sources.feed import Cells, Feed, as_messages
-from pipeline.sources.fields import text_of
+from foresail.pipeline.sources.feed import Cells, Feed, as_messages
+from foresail.pipeline.sources.fields import text_of
 
 if TYPE_CHECKING:
-    from pipeline.sources.nmea_decoder import Decoded
+    from foresail.pipeline.sources.nmea_decoder import Decoded
 
 _VALUES = {
     "fault": pa.string(),
@@ -65,7 +65,7 @@ def columns(cells: Cells) -> dict[str, Column]:
 
 def _decoding(starts_us: dict[str, int]) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from pipeline.sources.nmea_decoder import Decoder, Line  # noqa: PLC0415 - pyais is only needed by the workers
+        from foresail.pipeline.sources.nmea_decoder import Decoder, Line  # noqa: PLC0415 - pyais is only needed by the workers
 
         decoders: dict[str, Decoder] = {}
         for batch in batches:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pyais import decode
 
-from pipeline.sources.nmea_sentence import Sentence, clock_of, parse_sentence
+from foresail.pipeline.sources.nmea_sentence import Sentence, clock_of, parse_sentence
 
 POSITION_TYPES = (1, 2, 3, 4, 9, 11, 18, 19, 21, 27)
 STATION_TYPES = {4: "base_station", 9: "sar_aircraft", 11: "base_station", 21: "aid_to_navigation"}

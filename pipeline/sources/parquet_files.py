@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline.errors import InputError
+from foresail.pipeline.errors import InputError
 
 FOOTER_THREADS = 8
 

@@ -8,16 +8,16 @@ from pathlib import Path
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.errors import InputError
-from pipeline.sources import gtfs_realtime, nmea
-from pipeline.sources.csv_lines import delimiter_of, fits, parse_csv
-from pipeline.sources.feed import Feed, as_messages
-from pipeline.sources.json_lines import explode_documents, is_document, looks_like_json, parse_json
-from pipeline.sources.kafka import Topic, read_topic
-from pipeline.sources.lines import read_documents, read_lines, read_lines_in_order
-from pipeline.sources.long_lines import check_lines
-from pipeline.sources.storage import SourceFile, first_line
-from pipeline.sources.tables import PARQUET_MAGIC, lacking, parse_table, read_table
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.sources import gtfs_realtime, nmea
+from foresail.pipeline.sources.csv_lines import delimiter_of, fits, parse_csv
+from foresail.pipeline.sources.feed import Feed, as_messages
+from foresail.pipeline.sources.json_lines import explode_documents, is_document, looks_like_json, parse_json
+from foresail.pipeline.sources.kafka import Topic, read_topic
+from foresail.pipeline.sources.lines import read_documents, read_lines, read_lines_in_order
+from foresail.pipeline.sources.long_lines import check_lines
+from foresail.pipeline.sources.storage import SourceFile, first_line
+from foresail.pipeline.sources.tables import PARQUET_MAGIC, lacking, parse_table, read_table
 
 
 class NotOfFeedError(InputError):

@@ -5,10 +5,10 @@ from pathlib import Path
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.errors import InputError
-from pipeline.sources.codes import VESSEL_TYPES, looked_up
-from pipeline.sources.fields import number, text_of, whole
-from pipeline.sources.table_form import tables_inside
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.sources.codes import VESSEL_TYPES, looked_up
+from foresail.pipeline.sources.fields import number, text_of, whole
+from foresail.pipeline.sources.table_form import tables_inside
 
 TRACK_NAMES = ("mmsi", "sourcemmsi", "track", "vehicle_id", "device_id")
 VALUE_NAMES = {

@@ -12,8 +12,8 @@ from urllib.parse import unquote
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from pipeline.errors import InputError
-from pipeline.sources.zip_files import archive_name, is_zip, with_unpacked
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.sources.zip_files import archive_name, is_zip, with_unpacked
 
 LONGEST_HEADER_BYTES = 1 << 16
 NEVER_SPLIT_BELOW_BYTES = 4 << 20
@@ -84,7 +84,7 @@ def first_line(spark: SparkSession, file: SourceFile) -> str:
 
 
 def _decoded(line: bytes) -> str:
-    """`line` as `pipeline.sources.lines` reads it: Latin-1 where it is not UTF-8."""
+    """`line` as `foresail.pipeline.sources.lines` reads it: Latin-1 where it is not UTF-8."""
     try:
         return line.decode("utf-8-sig")
     except UnicodeDecodeError:

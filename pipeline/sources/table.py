@@ -14,12 +14,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
-from pipeline.errors import InputError
-from pipeline.sources.kafka import SCHEME as KAFKA
-from pipeline.sources.kafka import parse_topic, read_topic
-from pipeline.sources.long_lines import check_lines
-from pipeline.sources.table_form import comma_numbers, delimiter_among, tables_inside, with_points
-from pipeline.sources.table_times import time_of
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.sources.kafka import SCHEME as KAFKA
+from foresail.pipeline.sources.kafka import parse_topic, read_topic
+from foresail.pipeline.sources.long_lines import check_lines
+from foresail.pipeline.sources.table_form import comma_numbers, delimiter_among, tables_inside, with_points
+from foresail.pipeline.sources.table_times import time_of
 
 TRACK, TIME, OFFSET = "track", "time", "offset"
 UNREADABLE = "_unreadable"

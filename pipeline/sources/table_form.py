@@ -7,10 +7,10 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
-from pipeline.errors import InputError
-from pipeline.sources.csv_lines import DELIMITERS, fields_of
-from pipeline.sources.storage import first_line, list_files
-from pipeline.sources.zip_files import archive_name, is_zip, with_unpacked
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.sources.csv_lines import DELIMITERS, fields_of
+from foresail.pipeline.sources.storage import first_line, list_files
+from foresail.pipeline.sources.zip_files import archive_name, is_zip, with_unpacked
 
 COMMA_NUMBER = r"^\s*[+-]?\d+(,\d+)?([eE][+-]?\d+)?\s*$"
 PACKINGS = (".gz", ".bz2")

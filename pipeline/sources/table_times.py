@@ -4,7 +4,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
-from pipeline.errors import InputError
+from foresail.pipeline.errors import InputError
 
 MICROSECONDS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 NANOSECONDS_IN_MICROSECOND = 1_000

@@ -3,9 +3,9 @@
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.sources.feed import Feed, as_messages
-from pipeline.sources.lines import plain_name
-from pipeline.sources.storage import SourceFile, escaped
+from foresail.pipeline.sources.feed import Feed, as_messages
+from foresail.pipeline.sources.lines import plain_name
+from foresail.pipeline.sources.storage import SourceFile, escaped
 
 PARQUET_MAGIC = "PAR1"
 

@@ -3,8 +3,8 @@
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.sources.feed import Cells, Feed
-from pipeline.sources.fields import number, text_of, time_from_anything, truth, whole
+from foresail.pipeline.sources.feed import Cells, Feed
+from foresail.pipeline.sources.fields import number, text_of, time_from_anything, truth, whole
 
 _ATTRIBUTES = [
     "ignition",

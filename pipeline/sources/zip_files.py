@@ -16,8 +16,8 @@ from datetime import datetime
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from pipeline.errors import InputError
-from pipeline.processes import is_alive
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.processes import is_alive
 
 ZIP_MAGIC = b"PK\x03\x04"
 EMPTY_ZIP_MAGIC = b"PK\x05\x06"

@@ -8,10 +8,10 @@ from datetime import datetime
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.schemas import ENGINE_STATES, POSITION_COLUMNS
-from pipeline.sources.codes import VESSEL_TYPES, looked_up, station_of
-from pipeline.sources.repairs import mark_repairs
-from pipeline.stages.policy import Policy
+from foresail.pipeline.schemas import ENGINE_STATES, POSITION_COLUMNS
+from foresail.pipeline.sources.codes import VESSEL_TYPES, looked_up, station_of
+from foresail.pipeline.sources.repairs import mark_repairs
+from foresail.pipeline.stages.policy import Policy
 
 REASONS = {
     "blank_line": "nothing but blanks",

@@ -8,14 +8,21 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from models.counts import Counts, GroupedCounts, TrackGroups, grouped_from_bytes, grouped_to_bytes, merge_grouped
-from models.errors import ModelError
-from patterns.compiler import CompiledPattern
-from patterns.recognition.tables import shared_conditions
-from pipeline.stages.recognition_line import EventRows, FamilyRows
-from pipeline.stages.symbols import PatternCounter, WholeTracks
-from pipeline.stages.track_groups import Membership, of_tracks
-from pipeline.stages.track_walk import Walked, walk_tracks
+from foresail.models.counts import (
+    Counts,
+    GroupedCounts,
+    TrackGroups,
+    grouped_from_bytes,
+    grouped_to_bytes,
+    merge_grouped,
+)
+from foresail.models.errors import ModelError
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.recognition.tables import shared_conditions
+from foresail.pipeline.stages.recognition_line import EventRows, FamilyRows
+from foresail.pipeline.stages.symbols import PatternCounter, WholeTracks
+from foresail.pipeline.stages.track_groups import Membership, of_tracks
+from foresail.pipeline.stages.track_walk import Walked, walk_tracks
 
 COUNTED = pa.schema([("pattern", pa.string()), ("counts", pa.binary()), ("fault", pa.string())])
 COUNTED_DDL = "pattern string, counts binary, fault string"

@@ -12,12 +12,12 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
-from patterns.compiler import CompiledPattern
-from patterns.conditions.syntax import Attribute, Condition
-from patterns.recognition.tables import WORD_BITS, shared_conditions
-from pipeline.conditions import columns_of, packed_words
-from pipeline.stages.recognition_worker import NO_LAYER
-from pipeline.stages.schemes.parquet_reader import NearLayer
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.conditions.syntax import Attribute, Condition
+from foresail.patterns.recognition.tables import WORD_BITS, shared_conditions
+from foresail.pipeline.conditions import columns_of, packed_words
+from foresail.pipeline.stages.recognition_worker import NO_LAYER
+from foresail.pipeline.stages.schemes.parquet_reader import NearLayer
 
 DISTANCE = "distance_m"
 POSITION = ("lon", "lat")

@@ -1,7 +1,7 @@
 """Derived attributes: what a position says together with the one before it. Definitions: docs/attributes.md.
 
 The arithmetic is one set of Column expressions over a position and its `previous_*` columns. A batch fills those with
-window functions, a stream from track state (`pipeline.stages.derive_stream`); the numbers cannot differ.
+window functions, a stream from track state (`foresail.pipeline.stages.derive_stream`); the numbers cannot differ.
 """
 
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from operator import or_
 from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.schemas import DERIVED_COLUMNS
-from pipeline.stages.policy import Policy
+from foresail.pipeline.schemas import DERIVED_COLUMNS
+from foresail.pipeline.stages.policy import Policy
 
 DEFAULT_GAP_US = 1_800_000_000
 EARTH_RADIUS_M = 6_371_008.8

@@ -12,8 +12,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
-from pipeline.stages.derive import DeriveOptions, status, with_attributes
-from pipeline.stages.track_memory import decode_memory, empty_memory, encode_memory, meet
+from foresail.pipeline.stages.derive import DeriveOptions, status, with_attributes
+from foresail.pipeline.stages.track_memory import decode_memory, empty_memory, encode_memory, meet
 
 DEFAULT_BUCKETS = 8
 MEMORY_SCHEMA = T.StructType([T.StructField("memory", T.BinaryType())])

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from geo import Layer
-from geo.nearby import near_features
-from patterns.catalog.entry import PatternEntry
-from patterns.compiler import CompiledPattern
-from patterns.recognition.reach import reach_m
-from patterns.recognition.tables import shared_conditions
-from pipeline.stages.crossing import FamilyGroup
-from pipeline.stages.schemes.parquet_reader import NearLayer
+from foresail.geo import Layer
+from foresail.geo.nearby import near_features
+from foresail.patterns.catalog.entry import PatternEntry
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.recognition.reach import reach_m
+from foresail.patterns.recognition.tables import shared_conditions
+from foresail.pipeline.stages.crossing import FamilyGroup
+from foresail.pipeline.stages.schemes.parquet_reader import NearLayer
 
 NEAR = "__near"
 

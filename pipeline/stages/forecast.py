@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from models.model import Emission, Model
-from patterns.compiler import CompiledPattern
-from patterns.recognition.tables import shared_conditions
-from pipeline.stages.forecast_worker import TOLD_DDL, Asked, BeginForecasting, GroupsServed
-from pipeline.stages.tally import Tally
-from pipeline.stages.track_walk import Walked, walk_tracks
+from foresail.models.model import Emission, Model
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.recognition.tables import shared_conditions
+from foresail.pipeline.stages.forecast_worker import TOLD_DDL, Asked, BeginForecasting, GroupsServed
+from foresail.pipeline.stages.tally import Tally
+from foresail.pipeline.stages.track_walk import Walked, walk_tracks
 
 ID_DIGITS = 32
 

@@ -8,20 +8,20 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from models.family_forecaster import FamilyForecaster, FamilyForecasterState
-from models.forecaster import Forecaster, ForecasterState
-from models.forecasts import NO_FEATURE, Forecasts
-from models.groups import GroupModels
-from models.kinds import NONE
-from models.model import Emission, Model
-from models.reader import ModelReader
-from models.sampling import usual_step_s
-from patterns.conditions.syntax import Condition
-from patterns.recognition.recogniser import Batch
-from pipeline.stages.found import Places
-from pipeline.stages.recognition_line import EventRows
-from pipeline.stages.tally import EVENTS, Tally
-from pipeline.stages.track_groups import Membership
+from foresail.models.family_forecaster import FamilyForecaster, FamilyForecasterState
+from foresail.models.forecaster import Forecaster, ForecasterState
+from foresail.models.forecasts import NO_FEATURE, Forecasts
+from foresail.models.groups import GroupModels
+from foresail.models.kinds import NONE
+from foresail.models.model import Emission, Model
+from foresail.models.reader import ModelReader
+from foresail.models.sampling import usual_step_s
+from foresail.patterns.conditions.syntax import Condition
+from foresail.patterns.recognition.recogniser import Batch
+from foresail.pipeline.stages.found import Places
+from foresail.pipeline.stages.recognition_line import EventRows
+from foresail.pipeline.stages.tally import EVENTS, Tally
+from foresail.pipeline.stages.track_groups import Membership
 
 FORECASTS, POSITIVE, STEP = "forecasts", "positive", "step"
 """What a tally counts: rows, positive rows, and events by the usual seconds between them."""

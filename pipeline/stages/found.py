@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from patterns.compiler import CompiledPattern
-from patterns.recognition.matches import NO_FEATURE, NOT_COUNTED, STATUS, Matches
-from patterns.spec import Output
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.recognition.matches import NO_FEATURE, NOT_COUNTED, STATUS, Matches
+from foresail.patterns.spec import Output
 
 FOUND = pa.schema(
     [

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import ArrayType
 from pyspark.sql.window import Window
 
-from pipeline.sources.table import OFFSET, TIME, TRACK
+from foresail.pipeline.sources.table import OFFSET, TIME, TRACK
 
 NAMES = ("match_id", "pattern", "pattern_version", "instance")
 

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from patterns.compiler import CompiledPattern
-from patterns.recognition.matches import NO_FEATURE, NOT_COUNTED, STATUS, Matches
-from patterns.spec import Output
-from pipeline.stages.found import Places, coordinates
-from pipeline.stages.match_columns import ID_DIGITS
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.recognition.matches import NO_FEATURE, NOT_COUNTED, STATUS, Matches
+from foresail.patterns.spec import Output
+from foresail.pipeline.stages.found import Places, coordinates
+from foresail.pipeline.stages.match_columns import ID_DIGITS
 
 SEPARATOR = "\x1f"
 TIME = pa.timestamp("us", tz="UTC")

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark import TaskContext
 
-from pipeline.stages.match_table import NAMED, match_schema
+from foresail.pipeline.stages.match_table import NAMED, match_schema
 
 ROWS_PER_GROUP = 1_000_000
 WRITTEN_DDL = "file string, matches long, unsettled string"

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from pipeline.errors import OptionError
+from foresail.pipeline.errors import OptionError
 
 
 class Policy(BaseModel):

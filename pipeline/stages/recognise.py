@@ -1,19 +1,19 @@
 """Recognition as a stage: conditions in the JVM, events sorted by track, then one kernel call per Arrow batch.
 
 Only track, time, place and the words of condition bits cross into Python; only matches return. Every decision is made
-by `patterns.recognition`.
+by `foresail.patterns.recognition`.
 """
 
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
-from patterns.compiler import CompiledPattern
-from pipeline.stages.crossing import FamilyGroup, crossing, has_places
-from pipeline.stages.found import FOUND_DDL
-from pipeline.stages.match_columns import match_columns
-from pipeline.stages.recognition_worker import Partition
-from pipeline.stages.tally import Tally
+from foresail.patterns.compiler import CompiledPattern
+from foresail.pipeline.stages.crossing import FamilyGroup, crossing, has_places
+from foresail.pipeline.stages.found import FOUND_DDL
+from foresail.pipeline.stages.match_columns import match_columns
+from foresail.pipeline.stages.recognition_worker import Partition
+from foresail.pipeline.stages.tally import Tally
 
 __all__ = ["FamilyGroup", "Recognise"]
 

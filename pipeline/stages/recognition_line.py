@@ -11,14 +11,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from patterns.compiler import CompiledPattern
-from patterns.recognition.families import FamilyRecogniser, Near
-from patterns.recognition.family_states import FamilyStates
-from patterns.recognition.matches import Matches
-from patterns.recognition.recogniser import Batch, Recogniser, RecogniserState
-from patterns.recognition.rows import CLOSED, TIMED_OUT
-from pipeline.stages.found import Places, found_batch
-from pipeline.stages.tally import EVENTS, counts_of
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.recognition.families import FamilyRecogniser, Near
+from foresail.patterns.recognition.family_states import FamilyStates
+from foresail.patterns.recognition.matches import Matches
+from foresail.patterns.recognition.recogniser import Batch, Recogniser, RecogniserState
+from foresail.patterns.recognition.rows import CLOSED, TIMED_OUT
+from foresail.pipeline.stages.found import Places, found_batch
+from foresail.pipeline.stages.tally import EVENTS, counts_of
 
 Form = Callable[..., pa.RecordBatch]
 """What matches become: `found_batch` for Spark, `match_batch` for a file."""

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from patterns.compiler import CompiledPattern
-from patterns.recognition.families import Near
-from pipeline.stages.found import Places, found_batch
-from pipeline.stages.recognition_line import EventRows, FamilyRows, Form, Line
-from pipeline.stages.tally import Tally
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.recognition.families import Near
+from foresail.pipeline.stages.found import Places, found_batch
+from foresail.pipeline.stages.recognition_line import EventRows, FamilyRows, Form, Line
+from foresail.pipeline.stages.tally import Tally
 
 NO_LAYER = -1
 

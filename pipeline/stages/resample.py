@@ -3,8 +3,8 @@
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.schemas import DERIVED_COLUMNS
-from pipeline.stages.derive import wrapped_deg
+from foresail.pipeline.schemas import DERIVED_COLUMNS
+from foresail.pipeline.stages.derive import wrapped_deg
 
 DEFAULT_STEP_S = 60
 DEFAULT_MAX_GAP_S = 1800.0

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from patterns.conditions import Attribute
-from pipeline.arrow_columns import array_column
-from pipeline.conditions import columns_of
-from pipeline.errors import InputError
-from pipeline.stages.recognition_worker import NO_LAYER
-from pipeline.track_sample import NearTable, Sample, Share
+from foresail.patterns.conditions import Attribute
+from foresail.pipeline.arrow_columns import array_column
+from foresail.pipeline.conditions import columns_of
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.stages.recognition_worker import NO_LAYER
+from foresail.pipeline.track_sample import NearTable, Sample, Share
 
 BUCKETS = 1024
 KEYS = ("track", "time_us", "offset", "layer", "feature")

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from pyspark.sql import DataFrame
 
-from patterns.catalog.entry import PatternEntry
-from pipeline.stages.derive import MINUTES, with_minutes
+from foresail.patterns.catalog.entry import PatternEntry
+from foresail.pipeline.stages.derive import MINUTES, with_minutes
 
 
 def with_start(events: DataFrame, catalog: Iterable[PatternEntry]) -> DataFrame:

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from models.counts import GroupedCounts, TrackGroups, count_family_groups, count_groups
-from models.symbols import SymbolTable
-from patterns.compiler import CompiledPattern
-from patterns.conditions.syntax import Condition
-from patterns.recognition.families import Near
-from pipeline.stages.recognition_line import EventRows, FamilyRows
+from foresail.models.counts import GroupedCounts, TrackGroups, count_family_groups, count_groups
+from foresail.models.symbols import SymbolTable
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.conditions.syntax import Condition
+from foresail.patterns.recognition.families import Near
+from foresail.pipeline.stages.recognition_line import EventRows, FamilyRows
 
 
 class WholeTracks:

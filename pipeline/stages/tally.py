@@ -7,10 +7,10 @@ from typing import TypeAlias
 import numpy as np
 from pyspark import Accumulator, AccumulatorParam, SparkContext
 
-from patterns.compiler import CompiledPattern
-from patterns.recognition.matches import Matches
-from patterns.recognition.rows import DETECTED, OPENED
-from patterns.spec import Output
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.recognition.matches import Matches
+from foresail.patterns.recognition.rows import DETECTED, OPENED
+from foresail.patterns.spec import Output
 
 EVENTS, MATCHES, ROWS, OMITTED, CORRUPT = "events", "matches", "rows", "omitted", "corrupt"
 Tally: TypeAlias = Accumulator[Counter[tuple[str, str]]]

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from models.counts import NO_GROUP, TrackGroups
-from models.groups import PER_TRACK
+from foresail.models.counts import NO_GROUP, TrackGroups
+from foresail.models.groups import PER_TRACK
 
 KEY = "_track"
 

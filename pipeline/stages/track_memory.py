@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from pipeline.stages.derive import DEFAULT_GAP_US, REMEMBERED
+from foresail.pipeline.stages.derive import DEFAULT_GAP_US, REMEMBERED
 
 MEMORY_COLUMNS = ("track", *REMEMBERED, "status", "status_since", "heard_since")
 

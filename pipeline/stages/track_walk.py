@@ -11,19 +11,19 @@ from typing import Protocol
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from patterns.compiler import CompiledPattern
-from patterns.recognition.tables import WORD_BITS, shared_conditions
-from pipeline.stages.crossing import FamilyGroup, has_places
-from pipeline.stages.recognise import Recognise
-from pipeline.stages.recognition_line import EventRows
-from pipeline.stages.recognition_worker import SortedRows, whole_events
-from pipeline.stages.schemes.facts import prepare
-from pipeline.stages.schemes.gathering import bucket_keys, gathered_ddl, put_together
-from pipeline.stages.schemes.parquet_reader import read_piece
-from pipeline.stages.schemes.parquet_source import Piece, in_pieces
-from pipeline.stages.schemes.planner import Scheme
-from pipeline.stages.schemes.running import near_layers
-from pipeline.stages.schemes.workers import Search, Send, as_they_lie, left_out
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.recognition.tables import WORD_BITS, shared_conditions
+from foresail.pipeline.stages.crossing import FamilyGroup, has_places
+from foresail.pipeline.stages.recognise import Recognise
+from foresail.pipeline.stages.recognition_line import EventRows
+from foresail.pipeline.stages.recognition_worker import SortedRows, whole_events
+from foresail.pipeline.stages.schemes.facts import prepare
+from foresail.pipeline.stages.schemes.gathering import bucket_keys, gathered_ddl, put_together
+from foresail.pipeline.stages.schemes.parquet_reader import read_piece
+from foresail.pipeline.stages.schemes.parquet_source import Piece, in_pieces
+from foresail.pipeline.stages.schemes.planner import Scheme
+from foresail.pipeline.stages.schemes.running import near_layers
+from foresail.pipeline.stages.schemes.workers import Search, Send, as_they_lie, left_out
 
 
 class Walk(Protocol):

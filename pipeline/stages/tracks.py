@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.stages.derive import DeriveOptions, haversine_m, is_jump
-from pipeline.stages.policy import Policy
+from foresail.pipeline.stages.derive import DeriveOptions, haversine_m, is_jump
+from foresail.pipeline.stages.policy import Policy
 
 DUPLICATES = {
     "exact_duplicate": "the same track, time and place once more",

@@ -15,17 +15,17 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as T  # noqa: N812
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from pipeline.stages.derive import DeriveOptions, status, with_attributes
-from pipeline.stages.derive_stream import with_previous_schema
-from pipeline.stages.track_memory import decode_memory, empty_memory, encode_memory, meet
-from pipeline.stream.bucket_rules import BucketRules
-from pipeline.stream.control import ControlMessage, parse_control
-from pipeline.stream.operator import AGAIN, CONTROL, EVENT, LATE, PACKED, last_tick_us
-from pipeline.stream.ordering import agreed_us, due, together
-from pipeline.stream.packed.packing import unpacked
-from pipeline.stream.recent_positions import RecentPositions
-from pipeline.stream.resting import CHUNKS, chunk_of
-from pipeline.stream.saved import BucketClock
+from foresail.pipeline.stages.derive import DeriveOptions, status, with_attributes
+from foresail.pipeline.stages.derive_stream import with_previous_schema
+from foresail.pipeline.stages.track_memory import decode_memory, empty_memory, encode_memory, meet
+from foresail.pipeline.stream.bucket_rules import BucketRules
+from foresail.pipeline.stream.control import ControlMessage, parse_control
+from foresail.pipeline.stream.operator import AGAIN, CONTROL, EVENT, LATE, PACKED, last_tick_us
+from foresail.pipeline.stream.ordering import agreed_us, due, together
+from foresail.pipeline.stream.packed.packing import unpacked
+from foresail.pipeline.stream.recent_positions import RecentPositions
+from foresail.pipeline.stream.resting import CHUNKS, chunk_of
+from foresail.pipeline.stream.saved import BucketClock
 
 ARRANGED_DDL = "about string, memory binary, waiting binary, past binary, recent binary"
 SWEPT_AT_ONCE = 4
@@ -97,7 +97,7 @@ def unpacked_among(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _status(events: pd.DataFrame) -> "pd.Series[Any]":
-    """What `pipeline.stages.derive.status` is: the engine, or the navigational status as text."""
+    """What `foresail.pipeline.stages.derive.status` is: the engine, or the navigational status as text."""
     if not {"engine", "nav_status"} <= set(events.columns):  # where nothing is derived, nobody asks since when
         return pd.Series(None, index=events.index, dtype=object)
     engine, number = events["engine"].to_numpy(dtype=object), events["nav_status"].to_numpy(dtype=np.float64)

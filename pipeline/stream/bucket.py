@@ -11,27 +11,36 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from models.model import Model
-from patterns.recognition.expiry import Clock
-from patterns.recognition.families import Near
-from pipeline.stages.found import Places
-from pipeline.stream.bucket_alerts import Alerting, BucketAlerts
-from pipeline.stream.bucket_rules import BucketRules
-from pipeline.stream.configuration import Configuration
-from pipeline.stream.findings import ReadEvents
-from pipeline.stream.form import what_begins_anew
-from pipeline.stream.line import Finding, Line, LineState, Seen, track_array
-from pipeline.stream.line_spec import LineSpec, line_for, stored_model
-from pipeline.stream.near import near_of
-from pipeline.stream.ordering import LATE, NEVER_SEEN, Ordered, agreed_us, due, in_order, together, without_late
-from pipeline.stream.outcomes import Outcomes, chosen
-from pipeline.stream.recrossing import recrossed
-from pipeline.stream.rerun import Past, may_rerun, rerun
-from pipeline.stream.resting import CHUNKS, Adopting, KnownChunks, Shelf, fetch, forget, lay_down
-from pipeline.stream.saved import BucketClock, Saved, encode_states
-from pipeline.stream.telling import Tally, finding_rows
-from pipeline.stream.training import counted_rows
-from pipeline.stream.words import packed, words_of
+from foresail.models.model import Model
+from foresail.patterns.recognition.expiry import Clock
+from foresail.patterns.recognition.families import Near
+from foresail.pipeline.stages.found import Places
+from foresail.pipeline.stream.bucket_alerts import Alerting, BucketAlerts
+from foresail.pipeline.stream.bucket_rules import BucketRules
+from foresail.pipeline.stream.configuration import Configuration
+from foresail.pipeline.stream.findings import ReadEvents
+from foresail.pipeline.stream.form import what_begins_anew
+from foresail.pipeline.stream.line import Finding, Line, LineState, Seen, track_array
+from foresail.pipeline.stream.line_spec import LineSpec, line_for, stored_model
+from foresail.pipeline.stream.near import near_of
+from foresail.pipeline.stream.ordering import (
+    LATE,
+    NEVER_SEEN,
+    Ordered,
+    agreed_us,
+    due,
+    in_order,
+    together,
+    without_late,
+)
+from foresail.pipeline.stream.outcomes import Outcomes, chosen
+from foresail.pipeline.stream.recrossing import recrossed
+from foresail.pipeline.stream.rerun import Past, may_rerun, rerun
+from foresail.pipeline.stream.resting import CHUNKS, Adopting, KnownChunks, Shelf, fetch, forget, lay_down
+from foresail.pipeline.stream.saved import BucketClock, Saved, encode_states
+from foresail.pipeline.stream.telling import Tally, finding_rows
+from foresail.pipeline.stream.training import counted_rows
+from foresail.pipeline.stream.words import packed, words_of
 
 _NOWHERE: NDArray[np.int64] = np.empty(0, dtype=np.int64)
 SWEPT_AT_ONCE = 4

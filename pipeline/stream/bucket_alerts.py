@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from models.model import Emission
-from patterns.catalog.entry import PatternEntry
-from pipeline.settings import AlertSettings
-from pipeline.stream.alerts import (
+from foresail.models.model import Emission
+from foresail.patterns.catalog.entry import PatternEntry
+from foresail.pipeline.settings import AlertSettings
+from foresail.pipeline.stream.alerts import (
     AlertMaker,
     AlertRules,
     alert_payloads,
@@ -20,10 +20,10 @@ from pipeline.stream.alerts import (
     decode_alerts,
     encode_alerts,
 )
-from pipeline.stream.alerts.advance import STATUS
-from pipeline.stream.alerts.kernel import OPENED
-from pipeline.stream.findings import ALERT, FORECAST, MATCH, told_rows
-from pipeline.stream.line import Line
+from foresail.pipeline.stream.alerts.advance import STATUS
+from foresail.pipeline.stream.alerts.kernel import OPENED
+from foresail.pipeline.stream.findings import ALERT, FORECAST, MATCH, told_rows
+from foresail.pipeline.stream.line import Line
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,19 +11,19 @@ from typing import Any
 
 from pyspark.sql import types as T  # noqa: N812
 
-from geo import publish, read_layers
-from geo.errors import GeoError
-from models.model import Model, build
-from models.store import ModelStore
-from patterns.catalog.loader import read_catalog
-from patterns.conditions.typing import AttributeType
-from pipeline.conditions import attribute_types
-from pipeline.errors import BrokerError, InputError
-from pipeline.progress import Progress
-from pipeline.schemas import DERIVED_COLUMNS, POSITION_COLUMNS
-from pipeline.settings import Settings
-from pipeline.stream.control import Refusal, parse_control, shown
-from pipeline.stream.line_spec import CATALOGS, compiled_like
+from foresail.geo import publish, read_layers
+from foresail.geo.errors import GeoError
+from foresail.models.model import Model, build
+from foresail.models.store import ModelStore
+from foresail.patterns.catalog.loader import read_catalog
+from foresail.patterns.conditions.typing import AttributeType
+from foresail.pipeline.conditions import attribute_types
+from foresail.pipeline.errors import BrokerError, InputError
+from foresail.pipeline.progress import Progress
+from foresail.pipeline.schemas import DERIVED_COLUMNS, POSITION_COLUMNS
+from foresail.pipeline.settings import Settings
+from foresail.pipeline.stream.control import Refusal, parse_control, shown
+from foresail.pipeline.stream.line_spec import CATALOGS, compiled_like
 
 POLL_MS = 200
 

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from models.store.names import LONGEST, is_name
-from pipeline.stream.configuration import Configuration
+from foresail.models.store.names import LONGEST, is_name
+from foresail.pipeline.stream.configuration import Configuration
 
 MOST_CHARACTERS = 10_000
 MOST_DEPTH = 8

@@ -12,16 +12,16 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 from pyspark.sql.pandas.functions import pandas_udf
 
-from geo import Layer
-from geo.nearby import FEATURE_TYPE, near_lists
-from geo.worker import floats, on_shelf
-from patterns.conditions.syntax import Attribute
-from pipeline.conditions import columns_of, packed_words
-from pipeline.errors import InputError
-from pipeline.stages.families import Family, NearRows
-from pipeline.stream.line_spec import FamilySpec, LineSpec
-from pipeline.stream.near import FEATURE_END, FIELD_END
-from pipeline.stream.operator import CONTROL, TICK
+from foresail.geo import Layer
+from foresail.geo.nearby import FEATURE_TYPE, near_lists
+from foresail.geo.worker import floats, on_shelf
+from foresail.patterns.conditions.syntax import Attribute
+from foresail.pipeline.conditions import columns_of, packed_words
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.stages.families import Family, NearRows
+from foresail.pipeline.stream.line_spec import FamilySpec, LineSpec
+from foresail.pipeline.stream.near import FEATURE_END, FIELD_END
+from foresail.pipeline.stream.operator import CONTROL, TICK
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from models.forecasts import Forecasts
-from pipeline.stages.forecast_worker import TOLD, Sayings, said_columns
-from pipeline.stages.found import FOUND, FOUND_DDL, Places
+from foresail.models.forecasts import Forecasts
+from foresail.pipeline.stages.forecast_worker import TOLD, Sayings, said_columns
+from foresail.pipeline.stages.found import FOUND, FOUND_DDL, Places
 
 _DDL = {
     pa.string(): "string",

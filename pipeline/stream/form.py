@@ -11,15 +11,15 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from models.family_forecaster import fresh_family_forecaster_state
-from models.forecaster import fresh_forecaster_state
-from models.model import Model
-from patterns.recognition.family_states import FamilyStates
-from patterns.recognition.forms import PatternForm, RecogniserForm
-from patterns.recognition.recogniser import RecogniserState
-from patterns.recognition.sets import fresh_set_states
-from patterns.recognition.starts import nothing_begun, words_for
-from patterns.recognition.track_state import fresh_states
+from foresail.models.family_forecaster import fresh_family_forecaster_state
+from foresail.models.forecaster import fresh_forecaster_state
+from foresail.models.model import Model
+from foresail.patterns.recognition.family_states import FamilyStates
+from foresail.patterns.recognition.forms import PatternForm, RecogniserForm
+from foresail.patterns.recognition.recogniser import RecogniserState
+from foresail.patterns.recognition.sets import fresh_set_states
+from foresail.patterns.recognition.starts import nothing_begun, words_for
+from foresail.patterns.recognition.track_state import fresh_states
 
 Kind: TypeAlias = Literal["patterns", "families", "models", "family_models"]
 LoadModel: TypeAlias = Callable[[str, str], Model | None]

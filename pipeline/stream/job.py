@@ -12,24 +12,24 @@ import pandas as pd
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
-from pipeline.errors import InputError
-from pipeline.job_faults import cause_of
-from pipeline.kafka.topics import create_topics, is_reachable
-from pipeline.progress import Progress
-from pipeline.settings import Settings
-from pipeline.stages.policy import Policy
-from pipeline.stream.closing import Door
-from pipeline.stream.configuration import Configuration
-from pipeline.stream.lag import LagWatch
-from pipeline.stream.line_metrics import Metrics, serve
-from pipeline.stream.line_spec import LineSpec, line_for
-from pipeline.stream.live_table import live_table
-from pipeline.stream.online import Online
-from pipeline.stream.packed.kernels import KERNELS
-from pipeline.stream.query import LiveLine, live_line
-from pipeline.stream.replies import Replies
-from pipeline.stream.sinks import Sinks, Told
-from pipeline.unfit import left_out_lines
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.job_faults import cause_of
+from foresail.pipeline.kafka.topics import create_topics, is_reachable
+from foresail.pipeline.progress import Progress
+from foresail.pipeline.settings import Settings
+from foresail.pipeline.stages.policy import Policy
+from foresail.pipeline.stream.closing import Door
+from foresail.pipeline.stream.configuration import Configuration
+from foresail.pipeline.stream.lag import LagWatch
+from foresail.pipeline.stream.line_metrics import Metrics, serve
+from foresail.pipeline.stream.line_spec import LineSpec, line_for
+from foresail.pipeline.stream.live_table import live_table
+from foresail.pipeline.stream.online import Online
+from foresail.pipeline.stream.packed.kernels import KERNELS
+from foresail.pipeline.stream.query import LiveLine, live_line
+from foresail.pipeline.stream.replies import Replies
+from foresail.pipeline.stream.sinks import Sinks, Told
+from foresail.pipeline.unfit import left_out_lines
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.recognition.recogniser import RecogniserState
-from patterns.recognition.sets import SetStates
-from patterns.recognition.starts import Begun
+from foresail.patterns.recognition.recogniser import RecogniserState
+from foresail.patterns.recognition.sets import SetStates
+from foresail.patterns.recognition.starts import Begun
 
 
 def joined(parts: Sequence[Any]) -> Any:

@@ -9,7 +9,7 @@ import json
 import re
 from pathlib import Path
 
-from models.counts import Counts, counts_from_bytes, counts_to_bytes, merge
+from foresail.models.counts import Counts, counts_from_bytes, counts_to_bytes, merge
 
 MOST_FILES = 64
 _NAME = re.compile(r"(upto|batch)-(\d+)\.counts")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import BrokerError, InputError
+from foresail.pipeline.errors import BrokerError, InputError
 
 logger = logging.getLogger(__name__)
 

@@ -12,26 +12,26 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from models.family_forecaster import FamilyForecaster
-from models.forecaster import Forecaster
-from models.forecasts import Forecasts
-from models.model import Model
-from patterns.catalog.entry import PatternEntry
-from patterns.compiler import CompiledPattern
-from patterns.conditions.syntax import Condition
-from patterns.recognition.adoption import adopted, adopted_family
-from patterns.recognition.expiry import Clock, overdue, without_told
-from patterns.recognition.families import FamilyRecogniser, Near
-from patterns.recognition.matches import Matches
-from patterns.recognition.recogniser import Batch, Recogniser
-from patterns.recognition.rows import TIMED_OUT
-from patterns.recognition.tables import NEVER
-from patterns.recognition.track_state import NO_RUN, TrackStates
-from patterns.spec import Output
-from pipeline.stages.forecast_worker import Sayings
-from pipeline.stream.form import Kind, LeftModels, LineForm, LoadModel, ModelForm, PartForm, blank, counted
-from pipeline.stream.joining import joined
-from pipeline.stream.ordering import NEVER_SEEN
+from foresail.models.family_forecaster import FamilyForecaster
+from foresail.models.forecaster import Forecaster
+from foresail.models.forecasts import Forecasts
+from foresail.models.model import Model
+from foresail.patterns.catalog.entry import PatternEntry
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.conditions.syntax import Condition
+from foresail.patterns.recognition.adoption import adopted, adopted_family
+from foresail.patterns.recognition.expiry import Clock, overdue, without_told
+from foresail.patterns.recognition.families import FamilyRecogniser, Near
+from foresail.patterns.recognition.matches import Matches
+from foresail.patterns.recognition.recogniser import Batch, Recogniser
+from foresail.patterns.recognition.rows import TIMED_OUT
+from foresail.patterns.recognition.tables import NEVER
+from foresail.patterns.recognition.track_state import NO_RUN, TrackStates
+from foresail.patterns.spec import Output
+from foresail.pipeline.stages.forecast_worker import Sayings
+from foresail.pipeline.stream.form import Kind, LeftModels, LineForm, LoadModel, ModelForm, PartForm, blank, counted
+from foresail.pipeline.stream.joining import joined
+from foresail.pipeline.stream.ordering import NEVER_SEEN
 
 
 class LineState(NamedTuple):

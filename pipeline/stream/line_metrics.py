@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from pipeline.errors import InputError
+from foresail.pipeline.errors import InputError
 
 HELP = {
     "events_total": "Events read by the line; pairs are not counted.",

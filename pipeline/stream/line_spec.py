@@ -10,26 +10,26 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from models.errors import ModelError
-from models.family_forecaster import FamilyForecaster
-from models.forecaster import Forecaster
-from models.identity import identity_of
-from models.model import Emission, Model
-from models.store import ModelStore
-from models.store.names import inside
-from patterns.catalog.entry import PatternEntry
-from patterns.catalog.loader import read_catalog
-from patterns.compiler import CompiledPattern, compile_pattern
-from patterns.conditions.inspection import attributes_of
-from patterns.conditions.syntax import Condition
-from patterns.conditions.text import text_of
-from patterns.conditions.typing import AttributeType
-from patterns.errors import PatternError
-from patterns.recognition.families import FamilyRecogniser
-from patterns.recognition.tables import shared_conditions
-from patterns.spec import without_features
-from pipeline.stream.configuration import Configuration, Turned, configuration_from
-from pipeline.stream.line import Group, Line
+from foresail.models.errors import ModelError
+from foresail.models.family_forecaster import FamilyForecaster
+from foresail.models.forecaster import Forecaster
+from foresail.models.identity import identity_of
+from foresail.models.model import Emission, Model
+from foresail.models.store import ModelStore
+from foresail.models.store.names import inside
+from foresail.patterns.catalog.entry import PatternEntry
+from foresail.patterns.catalog.loader import read_catalog
+from foresail.patterns.compiler import CompiledPattern, compile_pattern
+from foresail.patterns.conditions.inspection import attributes_of
+from foresail.patterns.conditions.syntax import Condition
+from foresail.patterns.conditions.text import text_of
+from foresail.patterns.conditions.typing import AttributeType
+from foresail.patterns.errors import PatternError
+from foresail.patterns.recognition.families import FamilyRecogniser
+from foresail.patterns.recognition.tables import shared_conditions
+from foresail.patterns.spec import without_features
+from foresail.pipeline.stream.configuration import Configuration, Turned, configuration_from
+from foresail.pipeline.stream.line import Group, Line
 
 Reads: TypeAlias = Literal["positions", "pairs"]
 """What the events of a pattern are, as its catalog entry says."""

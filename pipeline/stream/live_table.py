@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from pipeline.stream.line_metrics import Metrics
+from foresail.pipeline.stream.line_metrics import Metrics
 
 if TYPE_CHECKING:
     from rich.table import Table

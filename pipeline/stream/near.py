@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.recognition.families import Near
+from foresail.patterns.recognition.families import Near
 
 FEATURE_END, FIELD_END = "\x1e", "\x1f"
 

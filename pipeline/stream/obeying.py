@@ -10,11 +10,11 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from pipeline.stream import findings
-from pipeline.stream.bucket import Bucket
-from pipeline.stream.configuration import Configuration
-from pipeline.stream.control import ControlMessage, Known, Refusal, changed, parse_control, shown
-from pipeline.stream.line_spec import LineSpec, UnfitError, check_changed, line_for
+from foresail.pipeline.stream import findings
+from foresail.pipeline.stream.bucket import Bucket
+from foresail.pipeline.stream.configuration import Configuration
+from foresail.pipeline.stream.control import ControlMessage, Known, Refusal, changed, parse_control, shown
+from foresail.pipeline.stream.line_spec import LineSpec, UnfitError, check_changed, line_for
 
 
 def obey(bucket: Bucket, specs: Sequence[LineSpec], messages: pd.DataFrame) -> tuple[list[pa.Table], bool]:

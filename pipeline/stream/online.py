@@ -13,21 +13,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from models.counts import Counts, counts_from_bytes, merge
-from models.errors import ModelError
-from models.model import build
-from models.store import ModelStore
-from pipeline.settings import Settings
-from pipeline.stream.alerts import judge_models
-from pipeline.stream.alerts.degraded import Degradation, ModelScore
-from pipeline.stream.alerts.payloads import iso
-from pipeline.stream.findings import COUNTS
-from pipeline.stream.kept_counts import KeptCounts
-from pipeline.stream.line_metrics import Metrics
-from pipeline.stream.line_spec import LineSpec, compiled_like
-from pipeline.stream.replies import Replies
-from pipeline.stream.rolling import Rolling
-from pipeline.stream.sinks import Told
+from foresail.models.counts import Counts, counts_from_bytes, merge
+from foresail.models.errors import ModelError
+from foresail.models.model import build
+from foresail.models.store import ModelStore
+from foresail.pipeline.settings import Settings
+from foresail.pipeline.stream.alerts import judge_models
+from foresail.pipeline.stream.alerts.degraded import Degradation, ModelScore
+from foresail.pipeline.stream.alerts.payloads import iso
+from foresail.pipeline.stream.findings import COUNTS
+from foresail.pipeline.stream.kept_counts import KeptCounts
+from foresail.pipeline.stream.line_metrics import Metrics
+from foresail.pipeline.stream.line_spec import LineSpec, compiled_like
+from foresail.pipeline.stream.replies import Replies
+from foresail.pipeline.stream.rolling import Rolling
+from foresail.pipeline.stream.sinks import Told
 
 logger = logging.getLogger(__name__)
 

@@ -8,14 +8,23 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from pipeline.stream import findings
-from pipeline.stream.bucket import Bucket
-from pipeline.stream.bucket_alerts import Alerting
-from pipeline.stream.bucket_rules import BucketRules
-from pipeline.stream.line_spec import LineSpec
-from pipeline.stream.obeying import obey
-from pipeline.stream.packed.packing import unpacked
-from pipeline.stream.saved import CHUNK_DDL, SAVED_DDL, Chunk, Saved, chunk_from_row, chunk_to_row, from_row, to_row
+from foresail.pipeline.stream import findings
+from foresail.pipeline.stream.bucket import Bucket
+from foresail.pipeline.stream.bucket_alerts import Alerting
+from foresail.pipeline.stream.bucket_rules import BucketRules
+from foresail.pipeline.stream.line_spec import LineSpec
+from foresail.pipeline.stream.obeying import obey
+from foresail.pipeline.stream.packed.packing import unpacked
+from foresail.pipeline.stream.saved import (
+    CHUNK_DDL,
+    SAVED_DDL,
+    Chunk,
+    Saved,
+    chunk_from_row,
+    chunk_to_row,
+    from_row,
+    to_row,
+)
 
 EVENT, CONTROL, TICK, TOLD, LATE, AGAIN, PACKED = 0, 1, 2, 3, 4, 5, 6
 """What a row of the input is: an event, a control message, the wall clock, something to pass on, a late event, an event

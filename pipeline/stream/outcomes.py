@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from models.forecasts import Forecasts
-from models.model import Emission, Model
-from patterns.recognition.rows import DETECTED, OPENED, UPDATED
-from pipeline.stream.form import LineForm
-from pipeline.stream.line import Finding
-from pipeline.stream.ordering import Ordered
+from foresail.models.forecasts import Forecasts
+from foresail.models.model import Emission, Model
+from foresail.patterns.recognition.rows import DETECTED, OPENED, UPDATED
+from foresail.pipeline.stream.form import LineForm
+from foresail.pipeline.stream.line import Finding
+from foresail.pipeline.stream.ordering import Ordered
 
 _FAR = 1 << 40
 """More events than a track ever has: keeps the keys of tracks apart."""

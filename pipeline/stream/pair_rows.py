@@ -10,14 +10,14 @@ from dataclasses import replace
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from geo import PairSettings, legs_of_previous, pairs_of_streamed_legs
-from geo.proximity import LEG_COLUMNS
-from geo.proximity_stream import DEFAULT_BUCKETS, PREVIOUS
-from pipeline.stages.derive import REMEMBERED, DeriveOptions, with_speeds, with_steps
-from pipeline.stream.arranging import beside_previous
-from pipeline.stream.bucket_rules import BucketRules
-from pipeline.stream.crossing import Incoming, beside, bucket_of
-from pipeline.stream.operator import EVENT
+from foresail.geo import PairSettings, legs_of_previous, pairs_of_streamed_legs
+from foresail.geo.proximity import LEG_COLUMNS
+from foresail.geo.proximity_stream import DEFAULT_BUCKETS, PREVIOUS
+from foresail.pipeline.stages.derive import REMEMBERED, DeriveOptions, with_speeds, with_steps
+from foresail.pipeline.stream.arranging import beside_previous
+from foresail.pipeline.stream.bucket_rules import BucketRules
+from foresail.pipeline.stream.crossing import Incoming, beside, bucket_of
+from foresail.pipeline.stream.operator import EVENT
 
 ARRIVED = "arrived_us"
 KEYS = ("bucket", "kind", "track", "time", "offset", ARRIVED, "payload", "packed")

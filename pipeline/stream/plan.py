@@ -7,25 +7,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, get_args
 
-from geo import Layer
-from models.model import Model
-from models.store import ModelStore
-from patterns.catalog.entry import PatternEntry
-from patterns.catalog.loader import Catalog
-from patterns.compiler import CompiledPattern, compile_pattern
-from patterns.conditions.inspection import attributes_of
-from patterns.conditions.syntax import Condition
-from patterns.conditions.text import text_of
-from patterns.conditions.typing import AttributeType
-from patterns.errors import UnknownAttributeError
-from patterns.recognition.forms import form_of
-from patterns.recognition.tables import shared_conditions
-from patterns.spec import without_features
-from pipeline.errors import InputError
-from pipeline.settings import StreamSettings
-from pipeline.stages.families import Family
-from pipeline.stream.line_spec import MAKE_PAIRS, FamilySpec, LineSpec, Reads
-from pipeline.unfit import LAYERS_FILE, unfit
+from foresail.geo import Layer
+from foresail.models.model import Model
+from foresail.models.store import ModelStore
+from foresail.patterns.catalog.entry import PatternEntry
+from foresail.patterns.catalog.loader import Catalog
+from foresail.patterns.compiler import CompiledPattern, compile_pattern
+from foresail.patterns.conditions.inspection import attributes_of
+from foresail.patterns.conditions.syntax import Condition
+from foresail.patterns.conditions.text import text_of
+from foresail.patterns.conditions.typing import AttributeType
+from foresail.patterns.errors import UnknownAttributeError
+from foresail.patterns.recognition.forms import form_of
+from foresail.patterns.recognition.tables import shared_conditions
+from foresail.patterns.spec import without_features
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.settings import StreamSettings
+from foresail.pipeline.stages.families import Family
+from foresail.pipeline.stream.line_spec import MAKE_PAIRS, FamilySpec, LineSpec, Reads
+from foresail.pipeline.unfit import LAYERS_FILE, unfit
 
 LOGGER = logging.getLogger(__name__)
 

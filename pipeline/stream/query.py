@@ -6,30 +6,30 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from geo import Layer, PairSettings, enrich, publish, read_layers
-from geo.errors import GeoError
-from patterns.conditions.typing import AttributeType
-from pipeline.catalogs import catalog_named
-from pipeline.conditions import attribute_types
-from pipeline.errors import InputError
-from pipeline.progress import SILENT, Progress
-from pipeline.schemas import DERIVED_COLUMNS
-from pipeline.session import cores_of
-from pipeline.settings import Settings, StreamSettings
-from pipeline.stages.derive import REMEMBERED, options_of
-from pipeline.stages.policy import Policy
-from pipeline.stream.arranging import arranged
-from pipeline.stream.bucket_alerts import Alerting
-from pipeline.stream.bucket_rules import BucketRules
-from pipeline.stream.crossing import Incoming, beside, bucket_labels, bucket_of, crossing, read_ticks, together
-from pipeline.stream.findings import FINDING_DDL
-from pipeline.stream.line_spec import Reads
-from pipeline.stream.operator import EVENT, PACKED, TOLD, BucketLine, BucketProcessor
-from pipeline.stream.packed.choice import plain_feed
-from pipeline.stream.packed.packing import Packing
-from pipeline.stream.pair_rows import pair_bucket_rules, pair_rows, pair_settings
-from pipeline.stream.plan import Compiled, CompiledLine, compile_line
-from pipeline.stream.source import LONGEST_SHOWN, read_control, read_messages
+from foresail.geo import Layer, PairSettings, enrich, publish, read_layers
+from foresail.geo.errors import GeoError
+from foresail.patterns.conditions.typing import AttributeType
+from foresail.pipeline.catalogs import catalog_named
+from foresail.pipeline.conditions import attribute_types
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.progress import SILENT, Progress
+from foresail.pipeline.schemas import DERIVED_COLUMNS
+from foresail.pipeline.session import cores_of
+from foresail.pipeline.settings import Settings, StreamSettings
+from foresail.pipeline.stages.derive import REMEMBERED, options_of
+from foresail.pipeline.stages.policy import Policy
+from foresail.pipeline.stream.arranging import arranged
+from foresail.pipeline.stream.bucket_alerts import Alerting
+from foresail.pipeline.stream.bucket_rules import BucketRules
+from foresail.pipeline.stream.crossing import Incoming, beside, bucket_labels, bucket_of, crossing, read_ticks, together
+from foresail.pipeline.stream.findings import FINDING_DDL
+from foresail.pipeline.stream.line_spec import Reads
+from foresail.pipeline.stream.operator import EVENT, PACKED, TOLD, BucketLine, BucketProcessor
+from foresail.pipeline.stream.packed.choice import plain_feed
+from foresail.pipeline.stream.packed.packing import Packing
+from foresail.pipeline.stream.pair_rows import pair_bucket_rules, pair_rows, pair_settings
+from foresail.pipeline.stream.plan import Compiled, CompiledLine, compile_line
+from foresail.pipeline.stream.source import LONGEST_SHOWN, read_control, read_messages
 
 SHELF = "layers"
 """The folder beside the checkpoint that names the layers in force."""

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pipeline.stages.derive import DEFAULT_GAP_US
-from pipeline.stages.track_memory import decode_memory, empty_memory, encode_memory, meet
+from foresail.pipeline.stages.derive import DEFAULT_GAP_US
+from foresail.pipeline.stages.track_memory import decode_memory, empty_memory, encode_memory, meet
 
 
 @dataclass(slots=True, eq=False)

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from patterns.conditions.evaluate import evaluate
-from patterns.conditions.text import text_of
-from pipeline.arrow_columns import array_columns
-from pipeline.stream.codec import StateFormatError
-from pipeline.stream.line_spec import PLAIN, LineSpec
-from pipeline.stream.words import WORD_BITS, carried, packed, words_for
+from foresail.patterns.conditions.evaluate import evaluate
+from foresail.patterns.conditions.text import text_of
+from foresail.pipeline.arrow_columns import array_columns
+from foresail.pipeline.stream.codec import StateFormatError
+from foresail.pipeline.stream.line_spec import PLAIN, LineSpec
+from foresail.pipeline.stream.words import WORD_BITS, carried, packed, words_for
 
 
 def recrossed(rows: pd.DataFrame, crossed: Mapping[str, Sequence[str]], spec: LineSpec) -> pd.DataFrame:

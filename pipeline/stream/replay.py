@@ -13,12 +13,12 @@ from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.errors import InputError, OptionError
-from pipeline.kafka import create_topics
-from pipeline.progress import SILENT, Progress
-from pipeline.schemas import TIME_FORMAT
-from pipeline.sources.table import read_events
-from pipeline.stream.lag import Reader, end_offsets, lag_of
+from foresail.pipeline.errors import InputError, OptionError
+from foresail.pipeline.kafka import create_topics
+from foresail.pipeline.progress import SILENT, Progress
+from foresail.pipeline.schemas import TIME_FORMAT
+from foresail.pipeline.sources.table import read_events
+from foresail.pipeline.stream.lag import Reader, end_offsets, lag_of
 
 DUPLICATE_WITHIN_S = 1.0
 """A duplicate follows its event within so many seconds, or within the jitter where that is longer."""

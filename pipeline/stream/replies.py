@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from pipeline.settings import Settings
+from foresail.pipeline.settings import Settings
 
 
 class Replies:

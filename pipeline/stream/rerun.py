@@ -13,9 +13,9 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from pipeline.stages.found import FOUND
-from pipeline.stream.line import Line, LineState
-from pipeline.stream.ordering import NEVER_SEEN, Ordered, in_order
+from foresail.pipeline.stages.found import FOUND
+from foresail.pipeline.stream.line import Line, LineState
+from foresail.pipeline.stream.ordering import NEVER_SEEN, Ordered, in_order
 
 RETRACTED = "retracted"
 

@@ -11,9 +11,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.stream.form import LineForm, LoadModel
-from pipeline.stream.line import Line, LineState
-from pipeline.stream.saved import Chunk, decode_states, encode_states
+from foresail.pipeline.stream.form import LineForm, LoadModel
+from foresail.pipeline.stream.line import Line, LineState
+from foresail.pipeline.stream.saved import Chunk, decode_states, encode_states
 
 CHUNKS = 1024
 

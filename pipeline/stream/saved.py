@@ -10,10 +10,10 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from pipeline.stream.codec import StateFormatError, decode, encode
-from pipeline.stream.configuration import Configuration, configuration_from
-from pipeline.stream.form import NO_TRACKS, LineForm, blank, form_from
-from pipeline.stream.line import LineState
+from foresail.pipeline.stream.codec import StateFormatError, decode, encode
+from foresail.pipeline.stream.configuration import Configuration, configuration_from
+from foresail.pipeline.stream.form import NO_TRACKS, LineForm, blank, form_from
+from foresail.pipeline.stream.line import LineState
 
 SAVED_DDL = "about string, tracks binary, waiting binary, pending binary, alerts binary, past binary, recent binary"
 CHUNK_DDL = "about string, tracks binary"

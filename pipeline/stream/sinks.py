@@ -13,12 +13,12 @@ from typing import Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.schemas import TIME_FORMAT
-from pipeline.settings import Settings, TopicSettings
-from pipeline.stages.forecast import forecast_columns
-from pipeline.stages.match_columns import match_columns
-from pipeline.stream import findings
-from pipeline.stream.findings import ALERT, FORECAST, FORECAST_KIND, LATE, MATCH, OUTPUT_KINDS, REJECTED
+from foresail.pipeline.schemas import TIME_FORMAT
+from foresail.pipeline.settings import Settings, TopicSettings
+from foresail.pipeline.stages.forecast import forecast_columns
+from foresail.pipeline.stages.match_columns import match_columns
+from foresail.pipeline.stream import findings
+from foresail.pipeline.stream.findings import ALERT, FORECAST, FORECAST_KIND, LATE, MATCH, OUTPUT_KINDS, REJECTED
 
 FOLDERS = {MATCH: "matches", FORECAST: "forecasts", ALERT: "alerts", LATE: "late", REJECTED: "rejected"}
 

@@ -8,18 +8,18 @@ from typing import Literal
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.errors import InputError
-from pipeline.session import cores_of
-from pipeline.settings import Settings, StreamSettings
-from pipeline.sources.feed import Cells, Feed
-from pipeline.sources.feeds import find_feed
-from pipeline.sources.fields import number, text_of, truth, whole
-from pipeline.sources.lines import stream_lines
-from pipeline.sources.reading import parse_lines
-from pipeline.stages.clean import clean
-from pipeline.stages.policy import Policy
-from pipeline.stream.control import MOST_CHARACTERS
-from pipeline.stream.packed.packing import PACKED_DDL, Packing
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.session import cores_of
+from foresail.pipeline.settings import Settings, StreamSettings
+from foresail.pipeline.sources.feed import Cells, Feed
+from foresail.pipeline.sources.feeds import find_feed
+from foresail.pipeline.sources.fields import number, text_of, truth, whole
+from foresail.pipeline.sources.lines import stream_lines
+from foresail.pipeline.sources.reading import parse_lines
+from foresail.pipeline.stages.clean import clean
+from foresail.pipeline.stages.policy import Policy
+from foresail.pipeline.stream.control import MOST_CHARACTERS
+from foresail.pipeline.stream.packed.packing import PACKED_DDL, Packing
 
 LONGEST_SHOWN = 100_000
 """So many characters of a rejected message are passed on: a topic takes a megabyte. The rest is where it was."""

@@ -9,13 +9,13 @@ import pyarrow as pa
 import pyarrow.compute
 from numpy.typing import NDArray
 
-from patterns.recognition.matches import STATUS
-from patterns.recognition.rows import DETECTED, OPENED
-from pipeline.stages.found import found_batch
-from pipeline.stream import findings
-from pipeline.stream.findings import ReadEvents
-from pipeline.stream.line import Finding, Line
-from pipeline.stream.ordering import LATE
+from foresail.patterns.recognition.matches import STATUS
+from foresail.patterns.recognition.rows import DETECTED, OPENED
+from foresail.pipeline.stages.found import found_batch
+from foresail.pipeline.stream import findings
+from foresail.pipeline.stream.findings import ReadEvents
+from foresail.pipeline.stream.line import Finding, Line
+from foresail.pipeline.stream.ordering import LATE
 
 _NONE: NDArray[np.int64] = np.empty(0, dtype=np.int64)
 _BEGINS = (STATUS[DETECTED], STATUS[OPENED])

@@ -4,14 +4,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from models.counts import count, counts_to_bytes
-from models.forecaster import Forecaster, ForecasterState
-from models.model import Model
-from models.symbols import SymbolTable
-from patterns.compiler import CompiledPattern
-from pipeline.stream.findings import COUNTS, content_rows
-from pipeline.stream.line import Line, LineState, Seen
-from pipeline.stream.line_spec import LineSpec, compiled_like
+from foresail.models.counts import count, counts_to_bytes
+from foresail.models.forecaster import Forecaster, ForecasterState
+from foresail.models.model import Model
+from foresail.models.symbols import SymbolTable
+from foresail.patterns.compiler import CompiledPattern
+from foresail.pipeline.stream.findings import COUNTS, content_rows
+from foresail.pipeline.stream.line import Line, LineState, Seen
+from foresail.pipeline.stream.line_spec import LineSpec, compiled_like
 
 _patterns: dict[str, CompiledPattern] = {}
 MOST_TABLES = 32

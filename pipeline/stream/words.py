@@ -7,11 +7,11 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from patterns.conditions.evaluate import evaluate
-from patterns.conditions.inspection import attributes_of
-from patterns.conditions.syntax import TIME, Condition
-from patterns.conditions.typing import AttributeType
-from pipeline.arrow_columns import array_columns
+from foresail.patterns.conditions.evaluate import evaluate
+from foresail.patterns.conditions.inspection import attributes_of
+from foresail.patterns.conditions.syntax import TIME, Condition
+from foresail.patterns.conditions.typing import AttributeType
+from foresail.pipeline.arrow_columns import array_columns
 
 WORD_BITS = 64
 _ARROW = {

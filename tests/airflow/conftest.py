@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+from foresail import HOME
+
 FORESAIL = Path(sys.executable).with_name("foresail")
 
 
@@ -34,7 +35,7 @@ def airflow_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, s
     home = tmp_path_factory.mktemp("airflow")
     return os.environ | {
         "AIRFLOW_HOME": str(home),
-        "AIRFLOW__CORE__DAGS_FOLDER": str(CHECKOUT / "airflow" / "dags"),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(HOME / "dags"),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "AIRFLOW_FORESAIL_COMMAND": str(FORESAIL),
         "AIRFLOW_FORESAIL_RETRIES": "0",
@@ -49,11 +50,11 @@ def java() -> Iterator[dict[str, str]]:
 
     Each task makes a Spark session in it and stops it again, so only one task at a time may use Spark.
     """
-    from pipeline.jars import SPARK_JARS, resolve
-    from pipeline.java_process import launch_java
-    from pipeline.progress import SILENT
-    from pipeline.session import configuration
-    from pipeline.settings import read_settings
+    from foresail.pipeline.jars import SPARK_JARS, resolve
+    from foresail.pipeline.java_process import launch_java
+    from foresail.pipeline.progress import SILENT
+    from foresail.pipeline.session import configuration
+    from foresail.pipeline.settings import read_settings
 
     settings = read_settings(environment={"FORESAIL_SPARK__MASTER": "local[1]"})
     jars = [jar for jar_set in SPARK_JARS for jar in resolve(jar_set, settings.jars.directory, SILENT)]
@@ -67,9 +68,9 @@ def java() -> Iterator[dict[str, str]]:
 @pytest.fixture(scope="session")
 def feed(tmp_path_factory: pytest.TempPathFactory, spark: Any) -> Path:
     """Two simulated days of forty vehicles, from 2 March 2026."""
-    from pipeline.progress import SILENT
-    from pipeline.simulator.job import simulate
-    from pipeline.simulator.settings import SimulationSettings
+    from foresail.pipeline.progress import SILENT
+    from foresail.pipeline.simulator.job import simulate
+    from foresail.pipeline.simulator.settings import SimulationSettings
 
     folder = tmp_path_factory.mktemp("feed") / "fleet"
     simulate(spark, SimulationSettings(domain="fleet", tracks=40, days=2.0, step_s=120.0, seed=5), folder, SILENT)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.dataset as ds
 import pytest
 
-from models.store import ModelStore
+from foresail.models.store import ModelStore
 
 if TYPE_CHECKING:
     from tests.airflow.conftest import Ended, Runs

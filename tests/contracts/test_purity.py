@@ -3,21 +3,38 @@
 import subprocess
 import sys
 
+IMPORT_ALL = """
+import importlib, pkgutil, sys
+for name in {folders!r}:
+    folder = importlib.import_module(name)
+    for module in pkgutil.walk_packages(folder.__path__, f"{{name}}."):
+        importlib.import_module(module.name)
+print(len(sys.modules), sorted({{name.split(".")[0] for name in sys.modules}} & {forbidden!r}))
+"""
+SPARK = {"pyspark", "pandas", "sedona", "kafka", "geopandas"}
 
-def test_patterns_and_models_import_without_pyspark() -> None:
-    script = (
-        "import sys, patterns, models\n"
-        "print(sorted(name for name in sys.modules if name.split('.')[0] in {'pyspark', 'pandas'}))\n"
-    )
+
+def forbidden_of(folders: list[str], forbidden: set[str]) -> str:
+    """Which of the forbidden packages are loaded when every module of the folders is."""
+    script = IMPORT_ALL.format(folders=folders, forbidden=forbidden)
     said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert said.stdout.strip() == "[]"
+    return said.stdout.split(maxsplit=1)[1].strip()
+
+
+def test_every_module_of_patterns_and_models_imports_without_spark_and_pandas() -> None:
+    assert forbidden_of(["foresail.patterns"], SPARK | {"sklearn"}) == "[]"
+    assert forbidden_of(["foresail.patterns", "foresail.models"], SPARK) == "[]"
+
+
+def test_the_check_would_notice() -> None:
+    assert forbidden_of(["foresail.geo.measures"], {"numpy"}) == "['numpy']"
 
 
 def test_help_does_not_import_spark() -> None:
     script = (
         "import sys\n"
         "from click.testing import CliRunner\n"
-        "from pipeline.cli import foresail\n"
+        "from foresail.pipeline.cli import foresail\n"
         "done = CliRunner().invoke(foresail, ['--help'])\n"
         "print(done.exit_code, 'pyspark' in sys.modules)\n"
     )

@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from patterns.catalog.loader import read_catalog
-from pipeline.jobs.recognise import RecogniseRequest, run_recognise
-from pipeline.progress import SILENT
+from foresail.patterns.catalog.loader import read_catalog
+from foresail.pipeline.jobs.recognise import RecogniseRequest, run_recognise
+from foresail.pipeline.progress import SILENT
 from tests.end_to_end.cluster import (
     FILES,
     ROWS,

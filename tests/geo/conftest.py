@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import shapely
 
-from geo import Layer, LayerSpec, read_layer
+from foresail.geo import Layer, LayerSpec, read_layer
 
 ZONES = [
     shapely.Polygon([(170, -20), (-170, -20), (-170, -10), (170, -10)]),

@@ -8,9 +8,9 @@ import pyarrow.compute as pc
 import pytest
 import shapely
 
-from geo import Layer
-from geo.cells import CELL_DEG, PIECES_WANTED, Cells, cell_size, cell_table
-from geo.measures.spheroid import points_in_space
+from foresail.geo import Layer
+from foresail.geo.cells import CELL_DEG, PIECES_WANTED, Cells, cell_size, cell_table
+from foresail.geo.measures.spheroid import points_in_space
 
 SPOTS = [(0.0, 0.0), (179.99, 10.0), (-180.0, -45.0), (30.0, 89.99), (100.0, -90.0), (12.0, 12.0)]
 

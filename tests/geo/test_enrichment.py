@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 import shapely
 
-from geo import STRATEGIES, Layer, choose, enrich, near_features, publish
-from geo.attributes import attribute_names
-from geo.errors import AttributeClashError, LayersFileError, StrategyError
+from foresail.geo import STRATEGIES, Layer, choose, enrich, near_features, publish
+from foresail.geo.attributes import attribute_names
+from foresail.geo.errors import AttributeClashError, LayersFileError, StrategyError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -76,7 +76,7 @@ def test_membership_is_what_shapely_says(
 ) -> None:
     import geopandas as gpd
 
-    from geo.layers.index import in_range, position_shapes
+    from foresail.geo.layers.index import in_range, position_shapes
 
     lon, lat = (np.array(hard_positions[axis], float) for axis in ("lon", "lat"))
     known = in_range(lon, lat)
@@ -98,10 +98,10 @@ def test_the_joins_of_sedona_are_readable_in_the_plan(
 
 
 def test_the_choice_follows_the_size_and_says_so(layers: list[Layer], monkeypatch: pytest.MonkeyPatch) -> None:
-    import geo.enrichment
+    import foresail.geo.enrichment
 
     assert {choice.strategy for choice in choose(layers)} == {"worker"}
-    monkeypatch.setattr(geo.enrichment, "WORKER_LIMIT_BYTES", 10)
+    monkeypatch.setattr(foresail.geo.enrichment, "WORKER_LIMIT_BYTES", 10)
     assert {choice.strategy for choice in choose(layers)} == {"partitioned"}
     assert "too large for every worker" in choose(layers)[0].reason
     assert {choice.strategy for choice in choose(layers, streaming=True)} == {"worker"}

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from pyproj import Geod
 
-from geo import PairSettings, pairs
-from geo.errors import AttributeClashError, StrategyError
+from foresail.geo import PairSettings, pairs
+from foresail.geo.errors import AttributeClashError, StrategyError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from geo import PairSettings, legs_of_previous, pairs, pairs_of_stream
-from geo.errors import AttributeClashError
-from geo.proximity import BEFORE
-from geo.proximity_stream import meet_others, meet_track
+from foresail.geo import PairSettings, legs_of_previous, pairs, pairs_of_stream
+from foresail.geo.errors import AttributeClashError
+from foresail.geo.proximity import BEFORE
+from foresail.geo.proximity_stream import meet_others, meet_track
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

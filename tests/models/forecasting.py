@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.counts import count
-from models.forecasts import Forecasts
-from models.kernels.decisions import Decisions
-from models.model import Model, ModelSettings, build
-from models.suffix_tree import LearnSettings
-from patterns.compiler import CompiledPattern
-from patterns.recognition.recogniser import Batch
+from foresail.models.counts import count
+from foresail.models.forecasts import Forecasts
+from foresail.models.kernels.decisions import Decisions
+from foresail.models.model import Model, ModelSettings, build
+from foresail.models.suffix_tree import LearnSettings
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.recognition.recogniser import Batch
 from tests.models.letters import MINUTE, joined, symbols_of
 
 

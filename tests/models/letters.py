@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from models.counts import NO_GROUP, Counts, TrackGroups
-from models.counts.counting import Stretches, counted, stretches_of
-from models.identity import Identity
-from patterns.compiler import CompiledPattern, compile_pattern
-from patterns.errors import Place
-from patterns.spec import Text, spec_of
+from foresail.models.counts import NO_GROUP, Counts, TrackGroups
+from foresail.models.counts.counting import Stretches, counted, stretches_of
+from foresail.models.identity import Identity
+from foresail.patterns.compiler import CompiledPattern, compile_pattern
+from foresail.patterns.errors import Place
+from foresail.patterns.spec import Text, spec_of
 
 MINUTE = 60_000_000
 

@@ -5,8 +5,8 @@ from random import Random
 
 import numpy as np
 
-from models.automaton import SymbolAutomaton
-from models.suffix_tree import SuffixTree
+from foresail.models.automaton import SymbolAutomaton
+from foresail.models.suffix_tree import SuffixTree
 
 
 def random_tree(random: Random, symbols: int, order: int) -> SuffixTree:

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.adoption import corresponding_states, translated_symbols
-from models.forecaster import Forecaster, ForecasterState
-from models.model import Model
-from patterns.compiler import compile_pattern
-from patterns.spec import AfterMatch, spec_of
+from foresail.models.adoption import corresponding_states, translated_symbols
+from foresail.models.forecaster import Forecaster, ForecasterState
+from foresail.models.model import Model
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.spec import AfterMatch, spec_of
 from tests.models.forecasting import batch_of, model_of, random_text, rows_of
 from tests.models.letters import MINUTE, lettered, symbols_of, words_of
 

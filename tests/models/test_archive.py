@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.archive import MOST_BYTES, Archive, from_bytes, read_archive, to_bytes
-from models.errors import ModelError, ModelFileError
-from models.files import model_from_bytes, model_to_bytes
+from foresail.models.archive import MOST_BYTES, Archive, from_bytes, read_archive, to_bytes
+from foresail.models.errors import ModelError, ModelFileError
+from foresail.models.files import model_from_bytes, model_to_bytes
 from tests.models.forecasting import model_of, random_text
 from tests.models.letters import lettered
 

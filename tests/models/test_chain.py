@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.chain import distances, embed, merged
-from models.errors import ModelSizeError
-from models.suffix_tree import LearnSettings, learn
-from patterns.spec import AfterMatch
+from foresail.models.chain import distances, embed, merged
+from foresail.models.errors import ModelSizeError
+from foresail.models.suffix_tree import LearnSettings, learn
+from foresail.patterns.spec import AfterMatch
 from tests.models.letters import counts_of_text, lettered, symbols_of
 from tests.models.random_trees import longest_suffix, random_automaton, random_tree
 
@@ -65,7 +65,7 @@ def test_distances_count_the_events_to_a_match() -> None:
 
 
 def test_a_chain_too_large_is_refused_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("models.chain.MOST_PAIRS", 3)
+    monkeypatch.setattr("foresail.models.chain.MOST_PAIRS", 3)
     with pytest.raises(ModelSizeError, match="Choose a lower order"):
         merged(random_tree(Random(1), 3, 3), random_automaton(Random(1), 3))
 

@@ -5,7 +5,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.contexts import context_automaton
+from foresail.models.contexts import context_automaton
 from tests.models.random_trees import longest_suffix, random_tree
 
 

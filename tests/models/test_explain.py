@@ -7,8 +7,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from models.explain import explain, symbol_text
-from models.model import Model
+from foresail.models.explain import explain, symbol_text
+from foresail.models.model import Model
 from tests.models.forecasting import model_of, random_text
 from tests.models.letters import lettered, symbols_of
 

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.counts import count
-from models.family_forecaster import FamilyForecaster, FamilyForecasterState
-from models.forecaster import Forecaster
-from models.model import Model, ModelSettings, build
-from models.suffix_tree import LearnSettings
-from models.symbols import SymbolTable
-from patterns.compiler import compile_pattern
-from patterns.conditions.text import text_of
-from patterns.recognition.families import Near
-from patterns.recognition.recogniser import Batch
-from patterns.spec import AfterMatch, spec_of
+from foresail.models.counts import count
+from foresail.models.family_forecaster import FamilyForecaster, FamilyForecasterState
+from foresail.models.forecaster import Forecaster
+from foresail.models.model import Model, ModelSettings, build
+from foresail.models.suffix_tree import LearnSettings
+from foresail.models.symbols import SymbolTable
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.conditions.text import text_of
+from foresail.patterns.recognition.families import Near
+from foresail.patterns.recognition.recogniser import Batch
+from foresail.patterns.spec import AfterMatch, spec_of
 from tests.models.forecasting import rows_of
 from tests.models.letters import MINUTE
 

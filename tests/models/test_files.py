@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.archive import Archive, from_bytes, to_bytes
-from models.counts import count
-from models.errors import ModelFileError, OtherPatternError
-from models.files import model_from_bytes, model_to_bytes, read_model, write_model
-from models.model import Model, ModelSettings, build
-from patterns.compiler import compile_pattern
-from patterns.conditions.text import text_of
+from foresail.models.archive import Archive, from_bytes, to_bytes
+from foresail.models.counts import count
+from foresail.models.errors import ModelFileError, OtherPatternError
+from foresail.models.files import model_from_bytes, model_to_bytes, read_model, write_model
+from foresail.models.model import Model, ModelSettings, build
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.conditions.text import text_of
 from tests.models.forecasting import model_of, random_text
 from tests.models.letters import MINUTE, lettered, symbols_of
 

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.errors import ImpossibleSymbolError, ModelError
-from models.forecaster import Forecaster, ForecasterState
-from models.model import Model
-from patterns.compiler import compile_pattern
-from patterns.conditions.parser import parse_condition
-from patterns.conditions.text import text_of
-from patterns.recognition.recogniser import Batch
-from patterns.spec import spec_of
+from foresail.models.errors import ImpossibleSymbolError, ModelError
+from foresail.models.forecaster import Forecaster, ForecasterState
+from foresail.models.model import Model
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.conditions.parser import parse_condition
+from foresail.patterns.conditions.text import text_of
+from foresail.patterns.recognition.recogniser import Batch
+from foresail.patterns.spec import spec_of
 from tests.models.forecasting import batch_of, model_of, random_text, rows_of
 from tests.models.letters import MINUTE, lettered, symbols_of, words_of
 
@@ -125,8 +125,8 @@ def test_conditions_may_be_shared_with_a_longer_list() -> None:
 
 
 def test_more_combinations_than_there_was_room_for_are_numbered_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("models.numbering._FIRST_ROOM", 1)
-    monkeypatch.setattr("models.numbering._MOST_KEPT", 2)
+    monkeypatch.setattr("foresail.models.numbering._FIRST_ROOM", 1)
+    monkeypatch.setattr("foresail.models.numbering._MOST_KEPT", 2)
     small, usual = Forecaster([MODEL, SECOND]), None
     monkeypatch.undo()
     usual = Forecaster([MODEL, SECOND])

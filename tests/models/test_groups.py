@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.counts import NO_GROUP, GroupedCounts, TrackGroups, count_groups
-from models.errors import ModelFileError
-from models.family_forecaster import FamilyForecaster
-from models.forecaster import Forecaster
-from models.groups import GroupModels, build_groups, groups_from_bytes, groups_to_bytes
-from models.model import Model, ModelSettings, build
-from models.store import ModelStore
-from models.suffix_tree import LearnSettings
-from patterns.compiler import CompiledPattern
-from patterns.recognition.families import Near
-from patterns.recognition.recogniser import Batch
+from foresail.models.counts import NO_GROUP, GroupedCounts, TrackGroups, count_groups
+from foresail.models.errors import ModelFileError
+from foresail.models.family_forecaster import FamilyForecaster
+from foresail.models.forecaster import Forecaster
+from foresail.models.groups import GroupModels, build_groups, groups_from_bytes, groups_to_bytes
+from foresail.models.model import Model, ModelSettings, build
+from foresail.models.store import ModelStore
+from foresail.models.suffix_tree import LearnSettings
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.recognition.families import Near
+from foresail.patterns.recognition.recogniser import Batch
 from tests.models.forecasting import batch_of, random_text
 from tests.models.letters import MINUTE, joined, lettered, symbols_of, words_of
 

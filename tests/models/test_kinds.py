@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.errors import ModelSettingError
-from models.kinds import NONE, interval, most_likely, within
+from foresail.models.errors import ModelSettingError
+from foresail.models.kinds import NONE, interval, most_likely, within
 
 masses = st.lists(st.integers(0, 20), min_size=1, max_size=12)
 

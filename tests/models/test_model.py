@@ -6,13 +6,13 @@ from random import Random
 import numpy as np
 import pytest
 
-from models.counts import count
-from models.decisions import LIKELY_SHARE
-from models.errors import ModelSettingError, OtherPatternError
-from models.kinds import NONE, Kind, interval, most_likely, within
-from models.model import ModelSettings, build
-from models.suffix_tree import LearnSettings
-from models.waiting import waiting_times
+from foresail.models.counts import count
+from foresail.models.decisions import LIKELY_SHARE
+from foresail.models.errors import ModelSettingError, OtherPatternError
+from foresail.models.kinds import NONE, Kind, interval, most_likely, within
+from foresail.models.model import ModelSettings, build
+from foresail.models.suffix_tree import LearnSettings
+from foresail.models.waiting import waiting_times
 from tests.models.forecasting import model_of, random_text
 from tests.models.letters import MINUTE, lettered, symbols_of
 

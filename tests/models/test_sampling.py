@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from models.sampling import step_warning, usual_step_s
+from foresail.models.sampling import step_warning, usual_step_s
 from tests.models.forecasting import model_of
 from tests.models.letters import lettered
 

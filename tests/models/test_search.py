@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.counts import Counts, count
-from models.model import ModelSettings
-from models.scoring.problem import Problem, problem_of
-from models.scoring.sequences import plain_sequences
-from models.search import Space, halves, score_model, search
-from models.suffix_tree import LearnSettings
-from patterns.conditions.evaluate import ArrayColumn
-from patterns.conditions.typing import AttributeType
+from foresail.models.counts import Counts, count
+from foresail.models.model import ModelSettings
+from foresail.models.scoring.problem import Problem, problem_of
+from foresail.models.scoring.sequences import plain_sequences
+from foresail.models.search import Space, halves, score_model, search
+from foresail.models.suffix_tree import LearnSettings
+from foresail.patterns.conditions.evaluate import ArrayColumn
+from foresail.patterns.conditions.typing import AttributeType
 from tests.models.letters import MINUTE, joined, lettered, symbols_of
 
 PATTERN = lettered("a ; b", features="cd")

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.counts.counting import stretches_of
-from models.counts.table import Counts, Level
-from models.errors import ModelSettingError, ModelSizeError
-from models.identity import Identity
-from models.suffix_tree import MOST_SMOOTHED, LearnSettings, SuffixTree, learn
+from foresail.models.counts.counting import stretches_of
+from foresail.models.counts.table import Counts, Level
+from foresail.models.errors import ModelSettingError, ModelSizeError
+from foresail.models.identity import Identity
+from foresail.models.suffix_tree import MOST_SMOOTHED, LearnSettings, SuffixTree, learn
 from tests.models.letters import counted_alone, counts_of_text, plain_counts
 
 

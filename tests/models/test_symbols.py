@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from models.errors import ImpossibleSymbolError, ModelError
-from models.symbols import SymbolTable
-from patterns.compiler import compile_pattern
-from patterns.conditions.parser import parse_condition
-from patterns.spec import spec_of
+from foresail.models.errors import ImpossibleSymbolError, ModelError
+from foresail.models.symbols import SymbolTable
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.conditions.parser import parse_condition
+from foresail.patterns.spec import spec_of
 from tests.models.letters import lettered, symbols_of, words_of
 
 

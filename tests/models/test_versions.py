@@ -2,7 +2,7 @@
 
 import pytest
 
-from models.versions import content_hash, numbered, pattern_of, serial_of
+from foresail.models.versions import content_hash, numbered, pattern_of, serial_of
 
 NAMES = {
     "port_entry-v1-0003-ab12cd": ("port_entry", 3),

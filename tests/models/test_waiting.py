@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.chain import embed, merged
-from models.errors import ModelSettingError, ModelSizeError
-from models.suffix_tree import SuffixTree
-from models.waiting import expected_seconds, waiting_times
+from foresail.models.chain import embed, merged
+from foresail.models.errors import ModelSettingError, ModelSizeError
+from foresail.models.suffix_tree import SuffixTree
+from foresail.models.waiting import expected_seconds, waiting_times
 from tests.models.letters import lettered, symbols_of
 from tests.models.random_trees import brute_force, random_automaton, random_tree
 

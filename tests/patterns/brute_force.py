@@ -6,7 +6,7 @@ Written from the meaning of the language alone, so that it can be the referee of
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from patterns.language.syntax import (
+from foresail.patterns.language.syntax import (
     Absent,
     Anything,
     Both,
@@ -21,7 +21,7 @@ from patterns.language.syntax import (
     SkipTillAny,
     SkipTillNext,
 )
-from patterns.language.syntax import Sequence as Concatenation
+from foresail.patterns.language.syntax import Sequence as Concatenation
 
 Marks = frozenset[int]
 Ends = frozenset[tuple[int, Marks]]

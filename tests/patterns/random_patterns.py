@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from random import Random
 
-from patterns.errors import Place
-from patterns.language.syntax import (
+from foresail.patterns.errors import Place
+from foresail.patterns.language.syntax import (
     Absent,
     Anything,
     Both,

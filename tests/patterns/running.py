@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from patterns.compiler import CompiledPattern
-from patterns.conditions.text import text_of
-from patterns.recognition.matches import STATUS, Matches
-from patterns.recognition.recogniser import Batch, Recogniser
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.conditions.text import text_of
+from foresail.patterns.recognition.matches import STATUS, Matches
+from foresail.patterns.recognition.recogniser import Batch, Recogniser
 
 Truth = Mapping[str, bool]
 """Which conditions hold on an event, by the name or the canonical text of the condition."""

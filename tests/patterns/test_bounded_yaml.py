@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from patterns.bounded_yaml import MOST_DEPTH, MOST_VALUES, YamlError, read_yaml, read_yaml_file
+from foresail.patterns.bounded_yaml import MOST_DEPTH, MOST_VALUES, YamlError, read_yaml, read_yaml_file
 from tests import hostile_yaml
 
 

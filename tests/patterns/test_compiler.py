@@ -4,10 +4,10 @@ import time
 
 import pytest
 
-from patterns.automata.limits import MOST_STATES
-from patterns.compiler import CompiledPattern, compile_pattern
-from patterns.conditions import AttributeType
-from patterns.errors import (
+from foresail.patterns.automata.limits import MOST_STATES
+from foresail.patterns.compiler import CompiledPattern, compile_pattern
+from foresail.patterns.conditions import AttributeType
+from foresail.patterns.errors import (
     AlphabetError,
     CannotMatchError,
     ConditionTypeError,
@@ -18,7 +18,7 @@ from patterns.errors import (
     UnknownAttributeError,
     UnknownConditionError,
 )
-from patterns.spec import Output, Report, spec_of, without_features
+from foresail.patterns.spec import Output, Report, spec_of, without_features
 
 
 def compiled(pattern: str, where: dict[str, str] | None = None, **rules: object) -> CompiledPattern:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from patterns.durations import UNITS_US, DurationError, Window, parse_duration, parse_window, say_duration
+from foresail.patterns.durations import UNITS_US, DurationError, Window, parse_duration, parse_window, say_duration
 
 
 @pytest.mark.parametrize(

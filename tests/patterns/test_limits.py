@@ -4,11 +4,11 @@ import time
 
 import pytest
 
-from patterns.compiler import compile_pattern
-from patterns.errors import PatternError, PatternSyntaxError
-from patterns.limits import MOST_CHARACTERS, MOST_DEPTH, MOST_PARTS, MOST_TERMS
-from patterns.notations.sre import Importing, import_sre
-from patterns.spec import MOST_LISTED, Output, spec_of
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.errors import PatternError, PatternSyntaxError
+from foresail.patterns.limits import MOST_CHARACTERS, MOST_DEPTH, MOST_PARTS, MOST_TERMS
+from foresail.patterns.notations.sre import Importing, import_sre
+from foresail.patterns.spec import MOST_LISTED, Output, spec_of
 
 AT_ONCE_S = 5.0
 A = {"a": "x > 1", "b": "y > 1"}

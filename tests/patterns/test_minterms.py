@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from patterns.conditions import AttributeType, Condition, parse_condition
-from patterns.conditions.syntax import And, Not, Or
-from patterns.errors import AlphabetError, ConditionTypeError
-from patterns.minterms import alphabet
+from foresail.patterns.conditions import AttributeType, Condition, parse_condition
+from foresail.patterns.conditions.syntax import And, Not, Or
+from foresail.patterns.errors import AlphabetError, ConditionTypeError
+from foresail.patterns.minterms import alphabet
 from tests.condition_cases import TYPES, Row, conditions, rows, satisfied
 
 

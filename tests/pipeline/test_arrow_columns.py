@@ -7,9 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from patterns.conditions import AttributeType
-from pipeline.arrow_columns import array_column, array_columns
-from pipeline.errors import InputError
+from foresail.patterns.conditions import AttributeType
+from foresail.pipeline.arrow_columns import array_column, array_columns
+from foresail.pipeline.errors import InputError
 
 
 def test_doubles_integers_and_times_are_not_copied() -> None:

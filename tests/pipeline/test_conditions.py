@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from patterns.conditions import Condition, parse_condition
-from patterns.conditions.evaluate import evaluate
-from patterns.conditions.text import text_of
-from pipeline.arrow_columns import array_columns
-from pipeline.conditions import attribute_types, condition_column, packed_words
+from foresail.patterns.conditions import Condition, parse_condition
+from foresail.patterns.conditions.evaluate import evaluate
+from foresail.patterns.conditions.text import text_of
+from foresail.pipeline.arrow_columns import array_columns
+from foresail.pipeline.conditions import attribute_types, condition_column, packed_words
 from tests.condition_cases import TYPES, arrow_table, conditions, drawn, rows
 
 if TYPE_CHECKING:

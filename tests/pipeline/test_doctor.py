@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline import doctor
-from pipeline.doctor import (
+from foresail.pipeline import doctor
+from foresail.pipeline.doctor import (
     check_broker,
     check_connector,
     check_disk,
@@ -19,7 +19,7 @@ from pipeline.doctor import (
     examine,
     gigabytes,
 )
-from pipeline.settings import Settings, read_settings
+from foresail.pipeline.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

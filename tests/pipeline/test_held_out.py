@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from models.store import Interval, LocalStorage
-from patterns.conditions import AttributeType
-from pipeline.arrow_columns import array_column
-from pipeline.held_out import HeldOut, read_held_out, write_held_out
-from pipeline.track_sample import NearTable, Sample, Share
+from foresail.models.store import Interval, LocalStorage
+from foresail.patterns.conditions import AttributeType
+from foresail.pipeline.arrow_columns import array_column
+from foresail.pipeline.held_out import HeldOut, read_held_out, write_held_out
+from foresail.pipeline.track_sample import NearTable, Sample, Share
 
 DAY_US = 86_400_000_000
 TYPES = {"speed_kn": AttributeType.NUMBER, "engine": AttributeType.STRING}

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import jars
-from pipeline.errors import JarsError, JavaError
-from pipeline.jars import ALL_JARS, KAFKA_CONNECTOR, SEDONA, SPARK_JARS, artifact_of, cached, resolve
-from pipeline.progress import SILENT, open_progress
-from pipeline.settings import read_settings
+from foresail.pipeline import jars
+from foresail.pipeline.errors import JarsError, JavaError
+from foresail.pipeline.jars import ALL_JARS, KAFKA_CONNECTOR, SEDONA, SPARK_JARS, artifact_of, cached, resolve
+from foresail.pipeline.progress import SILENT, open_progress
+from foresail.pipeline.settings import read_settings
 
 CACHE = read_settings(environment={}).jars.directory
 

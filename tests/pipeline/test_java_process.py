@@ -8,8 +8,8 @@ from collections import deque
 
 import pytest
 
-from pipeline.errors import SparkStartError
-from pipeline.java_process import JavaLines, interruption_delayed, launch_java, one_line, reason_in
+from foresail.pipeline.errors import SparkStartError
+from foresail.pipeline.java_process import JavaLines, interruption_delayed, launch_java, one_line, reason_in
 
 
 def spoken(lines: JavaLines, *texts: str) -> None:

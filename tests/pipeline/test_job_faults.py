@@ -11,8 +11,8 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from pipeline.errors import InputError, OutputError, PipelineError
-from pipeline.job_faults import cause_of, explained
+from foresail.pipeline.errors import InputError, OutputError, PipelineError
+from foresail.pipeline.job_faults import cause_of, explained
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TRACE = "Job aborted due to stage failure: ... Traceback (most recent call last):\n  File 'x', line 1\n"
 CASES = {
     "our own error": (
-        f"{TRACE}pipeline.errors.InputError: /a/b.parquet: is corrupt (bad page). Mend it.\n\n\tat org.apache",
+        f"{TRACE}foresail.pipeline.errors.InputError: /a/b.parquet: is corrupt (bad page). Mend it.\n\n\tat org.apache",
         "local[2]",
         InputError,
         "/a/b.parquet: is corrupt (bad page). Mend it.",
@@ -123,7 +123,7 @@ FAILED = "[STREAM_FAILED] Query [id = 1, runId = 2] terminated with exception: "
             "Set(positions-0) are gone. Some",
         ),
         (f"{TRACE}ValueError: no such bucket\nSQLSTATE: 38000", "ValueError: no such bucket"),
-        (f"{TRACE}models.errors.ModelError: m: is torn. Train it anew.\n", "m: is torn. Train it anew"),
+        (f"{TRACE}foresail.models.errors.ModelError: m: is torn. Train it anew.\n", "m: is torn. Train it anew"),
     ],
 )
 def test_a_query_that_failed_tells_its_cause_and_not_its_plan(said: str, cause: str) -> None:

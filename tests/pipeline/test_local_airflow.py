@@ -14,7 +14,7 @@ STUBBORN = "import os, signal, subprocess, sys, time; signal.signal(signal.SIGIN
     "time.sleep(600)"
 )
 RUN = (
-    "import os, sys; from pipeline.local_airflow import run_until_interrupted;"
+    "import os, sys; from foresail.pipeline.local_airflow import run_until_interrupted;"
     "sys.exit(run_until_interrupted(sys.argv[1:], dict(os.environ), patience_s=1.0))"
 )
 

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from patterns.catalog.loader import Catalog, built_in_catalog, read_text
-from patterns.errors import UnknownAttributeError
-from pipeline.errors import InputError
-from pipeline.preflight import check_inputs, check_layers, check_models, check_request, columns_of
+from foresail.patterns.catalog.loader import Catalog, built_in_catalog, read_text
+from foresail.patterns.errors import UnknownAttributeError
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.preflight import check_inputs, check_layers, check_models, check_request, columns_of
 
 FORESAIL = str(Path(sys.executable).parent / "foresail")
 HEADER = "track,time,lon,lat,speed_kn,sog\n"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import prerequisites
-from pipeline.prerequisites import java_binary, java_fault, java_major, python_fault
+from foresail.pipeline import prerequisites
+from foresail.pipeline.prerequisites import java_binary, java_fault, java_major, links_fault, python_fault
 
 
 def fake_java(folder: Path, says: str) -> Path:
@@ -94,6 +94,13 @@ def test_an_old_python_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_python_without_venv_says_what_to_install(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
     monkeypatch.setattr(prerequisites, "find_spec", lambda name: None if name == missing else object())
     assert "apt-get install python3-venv" in (python_fault() or "")
+
+
+def test_links_that_became_files_are_told(tmp_path: Path) -> None:
+    (tmp_path / "foresail").mkdir()
+    (tmp_path / "foresail" / "patterns").write_text("../patterns")
+    assert "git clone -c core.symlinks=true" in (links_fault(tmp_path) or "")
+    assert links_fault(prerequisites.PROJECT) is None
 
 
 def test_the_script_ends_with_code_1_and_one_line_per_fault() -> None:

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from pipeline.processes import command_line, is_alive
+from foresail.pipeline.processes import command_line, is_alive
 
 
 def test_this_process_is_alive_and_has_a_command_line() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from rich.console import Console
 
-from pipeline.progress import SILENT, Progress, amount_of, open_progress, write_summary
+from foresail.pipeline.progress import SILENT, Progress, amount_of, open_progress, write_summary
 
 
 def seconds(*times: float) -> "Iterator[float]":

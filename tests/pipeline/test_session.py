@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.errors import JavaError, SparkStartError
-from pipeline.session import _check_known, configuration, cores_of, start_spark
-from pipeline.settings import Settings, read_settings
-from pipeline.shipping import CHECKOUT
+from foresail import HOME
+from foresail.pipeline.errors import JavaError, SparkStartError
+from foresail.pipeline.session import _check_known, configuration, cores_of, start_spark
+from foresail.pipeline.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,15 +25,15 @@ with socket.socket() as any_socket:  # a new network namespace has its loopback 
 """
 WORKER_SCRIPT = """
 import os
-from pipeline.session import start_spark
-from pipeline.settings import read_settings
+from foresail.pipeline.session import start_spark
+from foresail.pipeline.settings import read_settings
 os.chdir("/")
 spark = start_spark(read_settings(environment={}), short_work=True)
 
 def where(batches):
-    import pipeline, pyarrow as pa
+    import foresail.pipeline, pyarrow as pa
     for _ in batches:
-        yield pa.RecordBatch.from_pydict({"file": [pipeline.__file__]})
+        yield pa.RecordBatch.from_pydict({"file": [foresail.pipeline.__file__]})
 
 print(spark.range(1).mapInArrow(where, "file string").first().file)
 """
@@ -150,9 +150,9 @@ def test_known_open_and_private_keys_are_taken(spark: "SparkSession", key: str) 
 @pytest.mark.skipif(not network_can_be_taken_away(), reason="this user may not take the network away")
 def test_without_a_network_spark_starts_and_ends_without_a_word_and_workers_run_our_code(tmp_path: Path) -> None:
     checkout = tmp_path / "another checkout"
-    shutil.copytree(CHECKOUT / "pipeline", checkout / "pipeline")
+    shutil.copytree(HOME, checkout / "foresail")
     command = [*WITHOUT_NETWORK, sys.executable, "-c", LOOPBACK_UP + WORKER_SCRIPT]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=checkout)
     assert done.stderr == ""
-    assert done.stdout.strip() == str(checkout / "pipeline" / "__init__.py")
+    assert done.stdout.strip() == str(checkout / "foresail" / "pipeline" / "__init__.py")
     assert done.returncode == 0

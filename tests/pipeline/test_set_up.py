@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import set_up
+from foresail.pipeline import set_up
 
 CLOSED = "http://127.0.0.1:9"
 """Nothing listens there: what a machine without a network is to an installer."""

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.errors import SettingsError
-from pipeline.settings import known_keys, read_settings
+from foresail.pipeline.errors import SettingsError
+from foresail.pipeline.settings import known_keys, read_settings
 from tests import hostile_yaml
 
 

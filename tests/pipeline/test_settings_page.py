@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.settings import known_keys
-from pipeline.settings_page import settings_page
+from foresail.pipeline.settings import known_keys
+from foresail.pipeline.settings_page import settings_page
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "settings.md"
 

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from models.errors import LostModelError, StoreBusyError, StoreWriteError
-from models.store import ModelStore
-from pipeline.model_store import open_store
-from pipeline.storage_hadoop import HadoopStorage
+from foresail.models.errors import LostModelError, StoreBusyError, StoreWriteError
+from foresail.models.store import ModelStore
+from foresail.pipeline.model_store import open_store
+from foresail.pipeline.storage_hadoop import HadoopStorage
 from tests.models.forecasting import model_of
 from tests.models.letters import counts_of_text, lettered
 

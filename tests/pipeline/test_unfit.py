@@ -2,9 +2,9 @@
 
 import pytest
 
-from patterns.errors import Place, UnknownAttributeError
-from pipeline.errors import InputError
-from pipeline.unfit import LAYERS_FILE, layer_kind_of, left_out_lines, unfit
+from foresail.patterns.errors import Place, UnknownAttributeError
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.unfit import LAYERS_FILE, layer_kind_of, left_out_lines, unfit
 
 KNOWN = ("distance_m", "lat", "lon", "speed_kn")
 

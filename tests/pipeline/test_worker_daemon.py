@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from pipeline.worker_daemon import LONG_S, collect_what_is_new, without_archives
+from foresail.pipeline.worker_daemon import LONG_S, collect_what_is_new, without_archives
 
 pytestmark = pytest.mark.usefixtures("spark")
 
@@ -70,6 +70,6 @@ def test_workers_use_it(spark: SparkSession) -> None:
 
 
 def test_a_worker_without_families_loads_no_geometry() -> None:
-    code = "import sys, pipeline.stages.schemes.workers; print([n for n in ('geo', 'geopandas') if n in sys.modules])"
+    code = "import sys, foresail.pipeline.stages.schemes.workers; print([n for n in ('geo', 'geopandas') if n in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

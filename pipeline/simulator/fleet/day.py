@@ -5,14 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.simulator.faults import Fault, due_times, fault_of, lost
-from pipeline.simulator.fleet.driving import IDLE, MOVING, OFF, PARKED, Stretch, drive, rest
-from pipeline.simulator.fleet.tasks import TASKS, Act, Driver, FleetTask, act
-from pipeline.simulator.fleet.town import Town, crossing, icy
-from pipeline.simulator.geometry import Bools, Floats
-from pipeline.simulator.randomness import generator
-from pipeline.simulator.settings import SimulationSettings
-from pipeline.simulator.truth import INJECTED, NEAR_MISS, Mark
+from foresail.pipeline.simulator.faults import Fault, due_times, fault_of, lost
+from foresail.pipeline.simulator.fleet.driving import IDLE, MOVING, OFF, PARKED, Stretch, drive, rest
+from foresail.pipeline.simulator.fleet.tasks import TASKS, Act, Driver, FleetTask, act
+from foresail.pipeline.simulator.fleet.town import Town, crossing, icy
+from foresail.pipeline.simulator.geometry import Bools, Floats
+from foresail.pipeline.simulator.randomness import generator
+from foresail.pipeline.simulator.settings import SimulationSettings
+from foresail.pipeline.simulator.truth import INJECTED, NEAR_MISS, Mark
 
 BURN_PER_KM = 0.0012
 LOW_FUEL = 0.2

@@ -5,11 +5,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.simulator.fleet.day import VehicleRows
-from pipeline.simulator.fleet.driving import IDLE, MOVING, OFF, PARKED
-from pipeline.simulator.fleet.town import Town
-from pipeline.simulator.geometry import Bools, Floats
-from pipeline.simulator.truth import Interval, runs
+from foresail.pipeline.simulator.fleet.day import VehicleRows
+from foresail.pipeline.simulator.fleet.driving import IDLE, MOVING, OFF, PARKED
+from foresail.pipeline.simulator.fleet.town import Town
+from foresail.pipeline.simulator.geometry import Bools, Floats
+from foresail.pipeline.simulator.truth import Interval, runs
 
 MAX_GAP_S = 1_800.0
 FAR_M = 30.0

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.simulator.geometry import Floats
+from foresail.pipeline.simulator.geometry import Floats
 
 OFF, IDLE, PARKED, MOVING = range(4)
 ENGINE = np.array(["off", "idle", "parked", "moving"])

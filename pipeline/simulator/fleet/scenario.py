@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from pipeline.simulator.columns import SOURCE, canonical_batch, doubles, repeated, times, whole
-from pipeline.simulator.fleet.day import VehiclePlan, VehicleRows, live, make_plans
-from pipeline.simulator.fleet.definitions import intervals
-from pipeline.simulator.fleet.driving import ENGINE
-from pipeline.simulator.fleet.tasks import TASKS
-from pipeline.simulator.fleet.town import Town, make_town, write_town
-from pipeline.simulator.scenario import Facts
-from pipeline.simulator.settings import SimulationSettings
-from pipeline.simulator.truth import findings
+from foresail.pipeline.simulator.columns import SOURCE, canonical_batch, doubles, repeated, times, whole
+from foresail.pipeline.simulator.fleet.day import VehiclePlan, VehicleRows, live, make_plans
+from foresail.pipeline.simulator.fleet.definitions import intervals
+from foresail.pipeline.simulator.fleet.driving import ENGINE
+from foresail.pipeline.simulator.fleet.tasks import TASKS
+from foresail.pipeline.simulator.fleet.town import Town, make_town, write_town
+from foresail.pipeline.simulator.scenario import Facts
+from foresail.pipeline.simulator.settings import SimulationSettings
+from foresail.pipeline.simulator.truth import findings
 
 
 @dataclass(frozen=True, slots=True)

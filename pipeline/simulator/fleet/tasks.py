@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.simulator.fleet.driving import (
+from foresail.pipeline.simulator.fleet.driving import (
     IDLE,
     MOVING,
     OFF,
@@ -18,8 +18,8 @@ from pipeline.simulator.fleet.driving import (
     with_engine,
     with_satellites,
 )
-from pipeline.simulator.fleet.town import CELL_M, Town, crossing, icy_cell
-from pipeline.simulator.geometry import Floats
+from foresail.pipeline.simulator.fleet.town import CELL_M, Town, crossing, icy_cell
+from foresail.pipeline.simulator.geometry import Floats
 
 
 @dataclass(frozen=True, slots=True)

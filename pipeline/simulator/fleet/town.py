@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.simulator.geometry import Bools, Floats, moved
-from pipeline.simulator.layers import point, polygon, write_index, write_layer
-from pipeline.simulator.randomness import generator
-from pipeline.simulator.settings import SimulationSettings
+from foresail.pipeline.simulator.geometry import Bools, Floats, moved
+from foresail.pipeline.simulator.layers import point, polygon, write_index, write_layer
+from foresail.pipeline.simulator.randomness import generator
+from foresail.pipeline.simulator.settings import SimulationSettings
 
 REACH_M = 8_000.0
 BLOCK_M = 400.0

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pipeline.simulator.geometry import Floats, along_m
-from pipeline.simulator.maritime.motion import MOORED, Leg, Place
-from pipeline.simulator.maritime.plan import VesselPlan
-from pipeline.simulator.maritime.sailing import part, sail, stay, way
-from pipeline.simulator.maritime.sea import Sea
-from pipeline.simulator.maritime.vessels import KINDS, Kind
-from pipeline.simulator.truth import INJECTED, Mark
+from foresail.pipeline.simulator.geometry import Floats, along_m
+from foresail.pipeline.simulator.maritime.motion import MOORED, Leg, Place
+from foresail.pipeline.simulator.maritime.plan import VesselPlan
+from foresail.pipeline.simulator.maritime.sailing import part, sail, stay, way
+from foresail.pipeline.simulator.maritime.sea import Sea
+from foresail.pipeline.simulator.maritime.vessels import KINDS, Kind
+from foresail.pipeline.simulator.truth import INJECTED, Mark
 
 PORT_PATTERNS = ("approaching_port", "port_entry", "port_visit")
 AROUND_CALL_S = 3 * 3600.0

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.simulator.geometry import Bools, Floats, distance_to_line_m, inside_polygon, wrapped_deg
-from pipeline.simulator.maritime.motion import turned_deg
-from pipeline.simulator.maritime.sea import SHORE_REACH_M, Sea, Zone, port_distances_m
-from pipeline.simulator.maritime.sensors import VesselRows
-from pipeline.simulator.truth import Interval, runs
+from foresail.pipeline.simulator.geometry import Bools, Floats, distance_to_line_m, inside_polygon, wrapped_deg
+from foresail.pipeline.simulator.maritime.motion import turned_deg
+from foresail.pipeline.simulator.maritime.sea import SHORE_REACH_M, Sea, Zone, port_distances_m
+from foresail.pipeline.simulator.maritime.sensors import VesselRows
+from foresail.pipeline.simulator.truth import Interval, runs
 
 MAX_GAP_S = 1_800.0
 NEAR_PORT_M = 3_000.0

@@ -2,17 +2,17 @@
 
 from dataclasses import dataclass
 
-from pipeline.simulator.maritime.chapters import Chapter, Crew, moored_mark, outing, port_stay, voyage
-from pipeline.simulator.maritime.meetings import meet
-from pipeline.simulator.maritime.motion import MOORED, Motion, Place, joined
-from pipeline.simulator.maritime.plan import Task, VesselPlan
-from pipeline.simulator.maritime.sailing import stay
-from pipeline.simulator.maritime.sea import Sea
-from pipeline.simulator.maritime.tasks import perform
-from pipeline.simulator.maritime.vessels import KINDS
-from pipeline.simulator.randomness import generator
-from pipeline.simulator.settings import SimulationSettings
-from pipeline.simulator.truth import Mark
+from foresail.pipeline.simulator.maritime.chapters import Chapter, Crew, moored_mark, outing, port_stay, voyage
+from foresail.pipeline.simulator.maritime.meetings import meet
+from foresail.pipeline.simulator.maritime.motion import MOORED, Motion, Place, joined
+from foresail.pipeline.simulator.maritime.plan import Task, VesselPlan
+from foresail.pipeline.simulator.maritime.sailing import stay
+from foresail.pipeline.simulator.maritime.sea import Sea
+from foresail.pipeline.simulator.maritime.tasks import perform
+from foresail.pipeline.simulator.maritime.vessels import KINDS
+from foresail.pipeline.simulator.randomness import generator
+from foresail.pipeline.simulator.settings import SimulationSettings
+from foresail.pipeline.simulator.truth import Mark
 
 EARLIEST_S = -20 * 3600.0
 ANCHOR_BEFORE_CALL = 0.3

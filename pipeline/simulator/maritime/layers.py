@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from pipeline.simulator.layers import line, point, polygon, write_index, write_layer
-from pipeline.simulator.maritime.definitions import NEAR_PORT_M
-from pipeline.simulator.maritime.sea import Sea
+from foresail.pipeline.simulator.layers import line, point, polygon, write_index, write_layer
+from foresail.pipeline.simulator.maritime.definitions import NEAR_PORT_M
+from foresail.pipeline.simulator.maritime.sea import Sea
 
 INDEX = (
     {"name": "ports", "kind": "port", "file": "ports.geojson", "name_column": "name", "radius_m": NEAR_PORT_M},

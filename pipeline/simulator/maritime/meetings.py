@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from pipeline.simulator.geometry import KNOT_MS, Floats, along_m, moved
-from pipeline.simulator.maritime.chapters import Chapter, Crew, moored_mark, passage
-from pipeline.simulator.maritime.motion import MOORED, Leg, Place
-from pipeline.simulator.maritime.plan import Meeting
-from pipeline.simulator.maritime.sailing import part, sail, stay
-from pipeline.simulator.maritime.waiting import wander
-from pipeline.simulator.randomness import generator
-from pipeline.simulator.truth import INJECTED, NEAR_MISS, Mark
+from foresail.pipeline.simulator.geometry import KNOT_MS, Floats, along_m, moved
+from foresail.pipeline.simulator.maritime.chapters import Chapter, Crew, moored_mark, passage
+from foresail.pipeline.simulator.maritime.motion import MOORED, Leg, Place
+from foresail.pipeline.simulator.maritime.plan import Meeting
+from foresail.pipeline.simulator.maritime.sailing import part, sail, stay
+from foresail.pipeline.simulator.maritime.waiting import wander
+from foresail.pipeline.simulator.randomness import generator
+from foresail.pipeline.simulator.truth import INJECTED, NEAR_MISS, Mark
 
 HOUR_S = 3600.0
 CROSSING_M = 8_000.0

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.simulator.geometry import KNOT_MS, Bools, Floats, bearing_deg, distance_m, wrapped_deg
+from foresail.pipeline.simulator.geometry import KNOT_MS, Bools, Floats, bearing_deg, distance_m, wrapped_deg
 
 UNDER_WAY, AT_ANCHOR, RESTRICTED, MOORED, FISHING, SAILING = 0, 1, 3, 5, 7, 8
 

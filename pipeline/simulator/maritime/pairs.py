@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.simulator.geometry import KNOT_MS, Bools, Floats, distance_m, metres_per_degree
-from pipeline.simulator.maritime.definitions import MAX_GAP_S, surroundings
-from pipeline.simulator.maritime.sea import Sea
-from pipeline.simulator.maritime.sensors import VesselRows
-from pipeline.simulator.truth import Finding, Interval, findings, runs
+from foresail.pipeline.simulator.geometry import KNOT_MS, Bools, Floats, distance_m, metres_per_degree
+from foresail.pipeline.simulator.maritime.definitions import MAX_GAP_S, surroundings
+from foresail.pipeline.simulator.maritime.sea import Sea
+from foresail.pipeline.simulator.maritime.sensors import VesselRows
+from foresail.pipeline.simulator.truth import Finding, Interval, findings, runs
 
 PAIR_PATTERNS = ("collision_risk", "encounter", "rendezvous", "tugging")
 PROXIMITY_M = 500.0

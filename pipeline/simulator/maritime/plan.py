@@ -5,10 +5,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from pipeline.simulator.maritime.sea import Sea, Spot
-from pipeline.simulator.maritime.vessels import KINDS, MIXES
-from pipeline.simulator.randomness import generator
-from pipeline.simulator.settings import SimulationSettings
+from foresail.pipeline.simulator.maritime.sea import Sea, Spot
+from foresail.pipeline.simulator.maritime.vessels import KINDS, MIXES
+from foresail.pipeline.simulator.randomness import generator
+from foresail.pipeline.simulator.settings import SimulationSettings
 
 Choice = TypeVar("Choice")
 TRACKS_PER_ROUND = 120

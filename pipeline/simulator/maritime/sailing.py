@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from pipeline.simulator.geometry import KNOT_MS, Floats, along_m, moved
-from pipeline.simulator.maritime.motion import UNDER_WAY, Leg, Place
-from pipeline.simulator.maritime.sea_lanes import Route
+from foresail.pipeline.simulator.geometry import KNOT_MS, Floats, along_m, moved
+from foresail.pipeline.simulator.maritime.motion import UNDER_WAY, Leg, Place
+from foresail.pipeline.simulator.maritime.sea_lanes import Route
 
 KNOT_EVERY_S = 30.0
 GRAIN_M = 60.0

@@ -6,17 +6,17 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from pipeline.simulator.columns import SOURCE, canonical_batch, doubles, repeated, times, whole
-from pipeline.simulator.maritime.definitions import intervals
-from pipeline.simulator.maritime.layers import write_sea
-from pipeline.simulator.maritime.pairs import PAIR_PATTERNS, pair_findings
-from pipeline.simulator.maritime.plan import TASKS, VesselPlan, make_plans
-from pipeline.simulator.maritime.sea import Sea, make_sea
-from pipeline.simulator.maritime.sensors import VesselRows, receive
-from pipeline.simulator.maritime.vessels import KINDS
-from pipeline.simulator.scenario import Facts
-from pipeline.simulator.settings import SimulationSettings
-from pipeline.simulator.truth import findings
+from foresail.pipeline.simulator.columns import SOURCE, canonical_batch, doubles, repeated, times, whole
+from foresail.pipeline.simulator.maritime.definitions import intervals
+from foresail.pipeline.simulator.maritime.layers import write_sea
+from foresail.pipeline.simulator.maritime.pairs import PAIR_PATTERNS, pair_findings
+from foresail.pipeline.simulator.maritime.plan import TASKS, VesselPlan, make_plans
+from foresail.pipeline.simulator.maritime.sea import Sea, make_sea
+from foresail.pipeline.simulator.maritime.sensors import VesselRows, receive
+from foresail.pipeline.simulator.maritime.vessels import KINDS
+from foresail.pipeline.simulator.scenario import Facts
+from foresail.pipeline.simulator.settings import SimulationSettings
+from foresail.pipeline.simulator.truth import findings
 
 
 @dataclass(frozen=True, slots=True)

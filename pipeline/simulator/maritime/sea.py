@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
-from pipeline.simulator.geometry import Floats, cartesian, distance_m, metres_per_degree, moved
-from pipeline.simulator.maritime.sea_lanes import Port, Route, ports_of, routes_between
-from pipeline.simulator.randomness import generator
-from pipeline.simulator.regions import Region
+from foresail.pipeline.simulator.geometry import Floats, cartesian, distance_m, metres_per_degree, moved
+from foresail.pipeline.simulator.maritime.sea_lanes import Port, Route, ports_of, routes_between
+from foresail.pipeline.simulator.randomness import generator
+from foresail.pipeline.simulator.regions import Region
 
 SHORE_BEHIND_PORT_M = 150.0
 SHORE_REACH_M = 7_000.0

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.errors import SettingsError
-from pipeline.simulator.geometry import Floats, along_m, distance_m, metres_per_degree
-from pipeline.simulator.regions import Region
+from foresail.pipeline.errors import SettingsError
+from foresail.pipeline.simulator.geometry import Floats, along_m, distance_m, metres_per_degree
+from foresail.pipeline.simulator.regions import Region
 
 LANE_REACH_M = 20_000
 """A port further than this from every lane lies inland, or is misplaced in the source."""

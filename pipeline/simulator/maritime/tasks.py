@@ -4,15 +4,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pipeline.simulator.geometry import Floats, along_m, distance_m
-from pipeline.simulator.maritime.chapters import Chapter, Crew, call_marks, excursion, passage
-from pipeline.simulator.maritime.motion import Leg, Place
-from pipeline.simulator.maritime.plan import OFFSHORE_M, Task
-from pipeline.simulator.maritime.sailing import cross, part, sail, stay, way
-from pipeline.simulator.maritime.sea import Spot
-from pipeline.simulator.maritime.waiting import swing_at_anchor, wander
-from pipeline.simulator.maritime.working import search, shore_line, trawl
-from pipeline.simulator.truth import INJECTED, NEAR_MISS, Mark
+from foresail.pipeline.simulator.geometry import Floats, along_m, distance_m
+from foresail.pipeline.simulator.maritime.chapters import Chapter, Crew, call_marks, excursion, passage
+from foresail.pipeline.simulator.maritime.motion import Leg, Place
+from foresail.pipeline.simulator.maritime.plan import OFFSHORE_M, Task
+from foresail.pipeline.simulator.maritime.sailing import cross, part, sail, stay, way
+from foresail.pipeline.simulator.maritime.sea import Spot
+from foresail.pipeline.simulator.maritime.waiting import swing_at_anchor, wander
+from foresail.pipeline.simulator.maritime.working import search, shore_line, trawl
+from foresail.pipeline.simulator.truth import INJECTED, NEAR_MISS, Mark
 
 HOUR_S = 3600.0
 TURN_BACK_M = 5_900.0

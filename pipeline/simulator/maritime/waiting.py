@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from pipeline.simulator.geometry import KNOT_MS, moved
-from pipeline.simulator.maritime.motion import AT_ANCHOR, UNDER_WAY, Leg, Place
+from foresail.pipeline.simulator.geometry import KNOT_MS, moved
+from foresail.pipeline.simulator.maritime.motion import AT_ANCHOR, UNDER_WAY, Leg, Place
 
 WANDER_EVERY_S = 300.0
 

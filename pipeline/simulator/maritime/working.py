@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from pipeline.simulator.geometry import KNOT_MS, Floats, metres_per_degree, moved
-from pipeline.simulator.maritime.motion import FISHING, UNDER_WAY, Leg, Place
-from pipeline.simulator.maritime.sailing import part, sail
+from foresail.pipeline.simulator.geometry import KNOT_MS, Floats, metres_per_degree, moved
+from foresail.pipeline.simulator.maritime.motion import FISHING, UNDER_WAY, Leg, Place
+from foresail.pipeline.simulator.maritime.sailing import part, sail
 
 HAUL_M = 5_000.0
 HAUL_SPACING_M = 450.0

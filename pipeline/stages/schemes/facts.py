@@ -5,15 +5,15 @@ from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame
 
-from patterns.conditions.inspection import attributes_of
-from pipeline.errors import InputError
-from pipeline.sources.kafka import SCHEME as KAFKA
-from pipeline.stages.crossing import has_places
-from pipeline.stages.recognise import Recognise
-from pipeline.stages.schemes.giants import Slices, long_tracks
-from pipeline.stages.schemes.parquet_source import LAT, LON, ParquetSource, Unfit, parquet_source
-from pipeline.stages.schemes.planner import Choice, Facts, Scheme, choose
-from pipeline.stages.schemes.running import near_layers
+from foresail.patterns.conditions.inspection import attributes_of
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.sources.kafka import SCHEME as KAFKA
+from foresail.pipeline.stages.crossing import has_places
+from foresail.pipeline.stages.recognise import Recognise
+from foresail.pipeline.stages.schemes.giants import Slices, long_tracks
+from foresail.pipeline.stages.schemes.parquet_source import LAT, LON, ParquetSource, Unfit, parquet_source
+from foresail.pipeline.stages.schemes.planner import Choice, Facts, Scheme, choose
+from foresail.pipeline.stages.schemes.running import near_layers
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from patterns.compiler import CompiledPattern
-from patterns.recognition.families import Near
-from patterns.recognition.tables import WORD_BITS, shared_conditions
-from pipeline.stages.found import Places
-from pipeline.stages.recognition_line import EventRows, FamilyRows
-from pipeline.stages.schemes.giants import Slices
-from pipeline.stages.schemes.parquet_reader import ReadBatch
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.recognition.families import Near
+from foresail.patterns.recognition.tables import WORD_BITS, shared_conditions
+from foresail.pipeline.stages.found import Places
+from foresail.pipeline.stages.recognition_line import EventRows, FamilyRows
+from foresail.pipeline.stages.schemes.giants import Slices
+from foresail.pipeline.stages.schemes.parquet_reader import ReadBatch
 
 NO_SLICE = -1
 HEAD = (

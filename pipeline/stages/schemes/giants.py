@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from pipeline.stages.schemes.parquet_source import TIME, TRACK, ParquetSource
+from foresail.pipeline.stages.schemes.parquet_source import TIME, TRACK, ParquetSource
 
 LEAST_EVENTS = 4_000_000
 """Below so many events a track is not worth being cut: one worker is done with it in three seconds, and stitching is

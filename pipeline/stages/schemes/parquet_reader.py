@@ -8,17 +8,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from patterns.conditions import AttributeType
-from patterns.conditions.evaluate import ArrayColumn
-from patterns.conditions.inspection import attributes_of
-from patterns.conditions.packing import Packer
-from patterns.conditions.syntax import Condition
-from patterns.recognition.families import Near
-from pipeline.arrow_columns import array_columns
-from pipeline.errors import InputError
-from pipeline.stages.found import Places
-from pipeline.stages.recognition_line import FamilyRows
-from pipeline.stages.schemes.parquet_source import LAT, LON, OFFSET, TIME, TRACK, Piece
+from foresail.patterns.conditions import AttributeType
+from foresail.patterns.conditions.evaluate import ArrayColumn
+from foresail.patterns.conditions.inspection import attributes_of
+from foresail.patterns.conditions.packing import Packer
+from foresail.patterns.conditions.syntax import Condition
+from foresail.patterns.recognition.families import Near
+from foresail.pipeline.arrow_columns import array_columns
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.stages.found import Places
+from foresail.pipeline.stages.recognition_line import FamilyRows
+from foresail.pipeline.stages.schemes.parquet_source import LAT, LON, OFFSET, TIME, TRACK, Piece
 
 BATCH_ROWS = 250_000
 
@@ -145,7 +145,7 @@ def _family(
     layer: NearLayer, packer: Packer, columns: dict[str, ArrayColumn], places: Places | None, rows: int
 ) -> FamilyRows:
     assert places is not None, "families read places"
-    from geo.layers import open_index  # noqa: PLC0415 - half of a worker's imports, needed by families alone
+    from foresail.geo.layers import open_index  # noqa: PLC0415 - half of a worker's imports, needed by families alone
 
     row, feature, metres = open_index(layer.folder).nearby(places.lon, places.lat, layer.radius_m)
     near = {name: _taken(column, row) for name, column in columns.items()}

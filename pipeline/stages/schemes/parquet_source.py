@@ -12,8 +12,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline.sources.parquet_files import FOOTER_THREADS, parquet_files
-from pipeline.stages.layout import Layout, read_layout
+from foresail.pipeline.sources.parquet_files import FOOTER_THREADS, parquet_files
+from foresail.pipeline.stages.layout import Layout, read_layout
 
 TRACK, TIME, OFFSET, LON, LAT = "track", "time", "offset", "lon", "lat"
 

@@ -8,21 +8,21 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from patterns.compiler import CompiledPattern
-from patterns.spec import Output
-from pipeline.stages.crossing import FamilyGroup, has_places
-from pipeline.stages.match_table import match_batch
-from pipeline.stages.match_writer import WRITTEN_DDL, Writing
-from pipeline.stages.recognise import Recognise
-from pipeline.stages.recognition_worker import Partition
-from pipeline.stages.schemes.gathering import bucket_keys, gathered_ddl
-from pipeline.stages.schemes.giants import Slices
-from pipeline.stages.schemes.parquet_reader import NearLayer
-from pipeline.stages.schemes.parquet_source import ParquetSource, Piece, in_pieces
-from pipeline.stages.schemes.planner import Choice, Scheme
-from pipeline.stages.schemes.sliced import SPECULATED_DDL, Speculate, Stitch
-from pipeline.stages.schemes.workers import InPlace, Receive, Search, Send
-from pipeline.stages.tally import Tally
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.spec import Output
+from foresail.pipeline.stages.crossing import FamilyGroup, has_places
+from foresail.pipeline.stages.match_table import match_batch
+from foresail.pipeline.stages.match_writer import WRITTEN_DDL, Writing
+from foresail.pipeline.stages.recognise import Recognise
+from foresail.pipeline.stages.recognition_worker import Partition
+from foresail.pipeline.stages.schemes.gathering import bucket_keys, gathered_ddl
+from foresail.pipeline.stages.schemes.giants import Slices
+from foresail.pipeline.stages.schemes.parquet_reader import NearLayer
+from foresail.pipeline.stages.schemes.parquet_source import ParquetSource, Piece, in_pieces
+from foresail.pipeline.stages.schemes.planner import Choice, Scheme
+from foresail.pipeline.stages.schemes.sliced import SPECULATED_DDL, Speculate, Stitch
+from foresail.pipeline.stages.schemes.workers import InPlace, Receive, Search, Send
+from foresail.pipeline.stages.tally import Tally
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,21 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from patterns.recognition.recogniser import Batch, Recogniser, RecogniserState
-from patterns.recognition.stitching import Beginning, beginning_of, state_after, stitch
-from pipeline.stages.found import Places
-from pipeline.stages.match_writer import WRITTEN, Writing
-from pipeline.stages.recognition_line import UNKNOWN_PLACE, EventRows, Line
-from pipeline.stages.schemes.gathering import NO_SLICE, ROWS_PER_CALL, in_slices, part_of, put_together, word_count
-from pipeline.stages.schemes.workers import Receive, Search
-from pipeline.stages.tally import EVENTS, Tally
+from foresail.patterns.recognition.recogniser import Batch, Recogniser, RecogniserState
+from foresail.patterns.recognition.stitching import Beginning, beginning_of, state_after, stitch
+from foresail.pipeline.stages.found import Places
+from foresail.pipeline.stages.match_writer import WRITTEN, Writing
+from foresail.pipeline.stages.recognition_line import UNKNOWN_PLACE, EventRows, Line
+from foresail.pipeline.stages.schemes.gathering import (
+    NO_SLICE,
+    ROWS_PER_CALL,
+    in_slices,
+    part_of,
+    put_together,
+    word_count,
+)
+from foresail.pipeline.stages.schemes.workers import Receive, Search
+from foresail.pipeline.stages.tally import EVENTS, Tally
 
 SPECULATED_DDL = "track string, slice int, content binary"
 SPECULATED = pa.schema([("track", pa.string()), ("slice", pa.int32()), ("content", pa.binary())])

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from patterns.compiler import CompiledPattern
-from patterns.recognition.recogniser import Recogniser
-from patterns.recognition.tables import shared_conditions
-from pipeline.stages.match_table import match_batch
-from pipeline.stages.recognition_line import EventRows, Line
-from pipeline.stages.schemes.gathering import gathered, put_together, word_count
-from pipeline.stages.schemes.giants import Slices
-from pipeline.stages.schemes.parquet_reader import NearLayer, ReadBatch, Reading, read_piece
-from pipeline.stages.schemes.parquet_source import Piece
-from pipeline.stages.tally import CORRUPT, Tally
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.recognition.recogniser import Recogniser
+from foresail.patterns.recognition.tables import shared_conditions
+from foresail.pipeline.stages.match_table import match_batch
+from foresail.pipeline.stages.recognition_line import EventRows, Line
+from foresail.pipeline.stages.schemes.gathering import gathered, put_together, word_count
+from foresail.pipeline.stages.schemes.giants import Slices
+from foresail.pipeline.stages.schemes.parquet_reader import NearLayer, ReadBatch, Reading, read_piece
+from foresail.pipeline.stages.schemes.parquet_source import Piece
+from foresail.pipeline.stages.tally import CORRUPT, Tally
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
 """Alerts of the live line: matches and forecasts with a severity, a life of their own and a reason in words."""
 
-from pipeline.stream.alerts.advance import ALERT, AlertMaker
-from pipeline.stream.alerts.degraded import Degradation, judge_models
-from pipeline.stream.alerts.groups import AlertState, decode_alerts, encode_alerts, fresh_alert_state
-from pipeline.stream.alerts.match_reasons import attributes_told
-from pipeline.stream.alerts.payloads import alert_payloads
-from pipeline.stream.alerts.rules import AlertRules
+from foresail.pipeline.stream.alerts.advance import ALERT, AlertMaker
+from foresail.pipeline.stream.alerts.degraded import Degradation, judge_models
+from foresail.pipeline.stream.alerts.groups import AlertState, decode_alerts, encode_alerts, fresh_alert_state
+from foresail.pipeline.stream.alerts.match_reasons import attributes_told
+from foresail.pipeline.stream.alerts.payloads import alert_payloads
+from foresail.pipeline.stream.alerts.rules import AlertRules
 
 __all__ = [
     "ALERT",

@@ -8,13 +8,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from models.model import Model
-from patterns.compiler import CompiledPattern
-from pipeline.stream.alerts.forecast_reasons import forecast_reasons
-from pipeline.stream.alerts.groups import CONTENT, NAMES, AlertState, Grouped, grouped, remembered
-from pipeline.stream.alerts.kernel import LONG_AGO, NONE, OPEN, Observations, Told, alert_kernel
-from pipeline.stream.alerts.match_reasons import match_reasons
-from pipeline.stream.alerts.observations import (
+from foresail.models.model import Model
+from foresail.patterns.compiler import CompiledPattern
+from foresail.pipeline.stream.alerts.forecast_reasons import forecast_reasons
+from foresail.pipeline.stream.alerts.groups import CONTENT, NAMES, AlertState, Grouped, grouped, remembered
+from foresail.pipeline.stream.alerts.kernel import LONG_AGO, NONE, OPEN, Observations, Told, alert_kernel
+from foresail.pipeline.stream.alerts.match_reasons import match_reasons
+from foresail.pipeline.stream.alerts.observations import (
     FORECAST_COLUMNS,
     MATCH_COLUMNS,
     Seen,
@@ -23,7 +23,7 @@ from pipeline.stream.alerts.observations import (
     observed_matches,
     with_rules,
 )
-from pipeline.stream.alerts.rules import KINDS, AlertRules
+from foresail.pipeline.stream.alerts.rules import KINDS, AlertRules
 
 STATUS = ("opened", "updated", "closed")
 WHY_CLOSED = ("ended", "cleared", "silent")

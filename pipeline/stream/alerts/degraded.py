@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pipeline.stream.alerts.advance import ID_DIGITS
-from pipeline.stream.alerts.payloads import alert_payload
-from pipeline.stream.alerts.rules import MODEL_DEGRADED
+from foresail.pipeline.stream.alerts.advance import ID_DIGITS
+from foresail.pipeline.stream.alerts.payloads import alert_payload
+from foresail.pipeline.stream.alerts.rules import MODEL_DEGRADED
 
 RECOVERED_SHARE = 0.5
 """The alert is over once the score has made up this share of the drop that raises it."""

@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from models.explain import explain
-from models.model import Model
+from foresail.models.explain import explain
+from foresail.models.model import Model
 
 MOST_EXPLAINED = 20_000
 _TOLD = ("pattern", "model_version", "chain_state", "probability", "earliest", "latest", "earliest_s", "latest_s")

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from pipeline.stream.alerts.kernel import IDLE, LONG_AGO, NONE, Limits, Machines
+from foresail.pipeline.stream.alerts.kernel import IDLE, LONG_AGO, NONE, Limits, Machines
 
 NAMES = pa.schema(
     [

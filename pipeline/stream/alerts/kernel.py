@@ -12,7 +12,7 @@ import numpy as np
 from numba import int64, njit, typeof
 from numpy.typing import NDArray
 
-from patterns.recognition.compilation import Kernel, ready
+from foresail.patterns.recognition.compilation import Kernel, ready
 
 HOLDS, BELOW, ENDS = 0, 1, 2
 """What an observation says: it is so; it is no longer quite so; it is over."""

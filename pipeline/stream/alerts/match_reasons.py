@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from patterns.compiler import CompiledPattern
-from patterns.conditions.evaluate import evaluate
-from patterns.conditions.inspection import attributes_of
-from patterns.conditions.syntax import (
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.conditions.evaluate import evaluate
+from foresail.patterns.conditions.inspection import attributes_of
+from foresail.patterns.conditions.syntax import (
     TIME,
     And,
     Attribute,
@@ -27,9 +27,9 @@ from patterns.conditions.syntax import (
     Operator,
     Or,
 )
-from patterns.conditions.text import text_of
-from patterns.language.conditions import resolve_conditions
-from pipeline.arrow_columns import array_columns
+from foresail.patterns.conditions.text import text_of
+from foresail.patterns.language.conditions import resolve_conditions
+from foresail.pipeline.arrow_columns import array_columns
 
 _OPPOSITE = {
     Operator.EQUAL: Operator.UNEQUAL,

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from pipeline.stream.alerts.groups import NAMES
-from pipeline.stream.alerts.kernel import BELOW, ENDS, HOLDS
-from pipeline.stream.alerts.rules import FORECAST, MATCH, AlertRules
+from foresail.pipeline.stream.alerts.groups import NAMES
+from foresail.pipeline.stream.alerts.kernel import BELOW, ENDS, HOLDS
+from foresail.pipeline.stream.alerts.rules import FORECAST, MATCH, AlertRules
 
 MATCH_COLUMNS = (
     *("pattern", "pattern_version", "instance", "track", "time_us", "index"),

@@ -6,10 +6,10 @@ from typing import Protocol
 
 import numpy as np
 
-from models.model import Emission
-from patterns.catalog.entry import Alert, PatternEntry
-from patterns.durations import parse_duration
-from pipeline.stream.alerts.kernel import FOREVER_US, Limits
+from foresail.models.model import Emission
+from foresail.patterns.catalog.entry import Alert, PatternEntry
+from foresail.patterns.durations import parse_duration
+from foresail.pipeline.stream.alerts.kernel import FOREVER_US, Limits
 
 MATCH, FORECAST, MODEL_DEGRADED = "match", "forecast", "model_degraded"
 KINDS = (MATCH, FORECAST)
@@ -17,7 +17,7 @@ KINDS = (MATCH, FORECAST)
 
 
 class AlertChoices(Protocol):
-    """What the settings decide; `pipeline.settings.AlertSettings` is one."""
+    """What the settings decide; `foresail.pipeline.settings.AlertSettings` is one."""
 
     @property
     def raise_events(self) -> int: ...  # noqa: D102

@@ -4,13 +4,13 @@ from datetime import datetime
 
 from pyspark.sql import types as T  # noqa: N812
 
-from pipeline.schemas import POSITION_COLUMNS
-from pipeline.settings import StreamSettings
-from pipeline.sources.feeds import find_feed
-from pipeline.stages.policy import Policy
-from pipeline.stream.packed.positions import Kind, PlainFeed
-from pipeline.stream.packed.scan_kernel import MOST_FIELDS
-from pipeline.stream.source import CANONICAL, parsed_fields
+from foresail.pipeline.schemas import POSITION_COLUMNS
+from foresail.pipeline.settings import StreamSettings
+from foresail.pipeline.sources.feeds import find_feed
+from foresail.pipeline.stages.policy import Policy
+from foresail.pipeline.stream.packed.positions import Kind, PlainFeed
+from foresail.pipeline.stream.packed.scan_kernel import MOST_FIELDS
+from foresail.pipeline.stream.source import CANONICAL, parsed_fields
 
 FURTHER: dict[str, Kind] = {"double": "number", "long": "long", "string": "text", "boolean": "boolean"}
 

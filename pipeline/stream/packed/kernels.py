@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from patterns.recognition.compilation import Kernel
-from pipeline.stream.packed.scan_kernel import scan_kernel
-from pipeline.stream.packed.text_kernels import gather_kernel, instant_kernel, place_kernel
+from foresail.patterns.recognition.compilation import Kernel
+from foresail.pipeline.stream.packed.scan_kernel import scan_kernel
+from foresail.pipeline.stream.packed.text_kernels import gather_kernel, instant_kernel, place_kernel
 
 KERNELS: dict[str, Callable[[], Kernel]] = {
     "messages": scan_kernel,

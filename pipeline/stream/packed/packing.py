@@ -14,11 +14,11 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from patterns.conditions.packing import Packer
-from patterns.conditions.syntax import Condition
-from pipeline.arrow_columns import array_column
-from pipeline.stream.packed.positions import PlainFeed, Positions, plain_positions
-from pipeline.stream.packed.texts import spark_places
+from foresail.patterns.conditions.packing import Packer
+from foresail.patterns.conditions.syntax import Condition
+from foresail.pipeline.arrow_columns import array_column
+from foresail.pipeline.stream.packed.positions import PlainFeed, Positions, plain_positions
+from foresail.pipeline.stream.packed.texts import spark_places
 
 PACKED_DDL = "value binary, partition int, offset long, arrived long, packed_bucket int, packed binary"
 _SCHEMA = pa.schema(

@@ -1,4 +1,4 @@
-"""Plain messages as cleaned positions: what `pipeline.stages.clean` makes of them, in whole arrays.
+"""Plain messages as cleaned positions: what `foresail.pipeline.stages.clean` makes of them, in whole arrays.
 
 A message that cleaning would reject, or mend in more than setting a value to null, is not taken: it goes the way of all
 messages. That the others come out as they would there is what the tests compare.
@@ -13,13 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from pipeline.schemas import ENGINE_STATES
-from pipeline.sources.codes import DEFAULT_MMSI, VESSEL_TYPES
-from pipeline.sources.fields import EPOCH_MICROSECONDS
-from pipeline.stages.clean import FASTEST_KN, HIGHEST_SPEED_KMH
-from pipeline.stream.packed.scan_kernel import ABSENT, FALSE, LONG, NUMBER, TEXT, TRUE, WHOLE
-from pipeline.stream.packed.scanned import Scanned
-from pipeline.stream.packed.texts import instants_at, texts_at
+from foresail.pipeline.schemas import ENGINE_STATES
+from foresail.pipeline.sources.codes import DEFAULT_MMSI, VESSEL_TYPES
+from foresail.pipeline.sources.fields import EPOCH_MICROSECONDS
+from foresail.pipeline.stages.clean import FASTEST_KN, HIGHEST_SPEED_KMH
+from foresail.pipeline.stream.packed.scan_kernel import ABSENT, FALSE, LONG, NUMBER, TEXT, TRUE, WHOLE
+from foresail.pipeline.stream.packed.scanned import Scanned
+from foresail.pipeline.stream.packed.texts import instants_at, texts_at
 
 Kind = Literal["number", "integer", "long", "text", "boolean"]
 Mask = NDArray[np.bool_]

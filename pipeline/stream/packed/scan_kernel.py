@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import boolean, float64, int32, int64, njit, types, uint8
 
-from patterns.recognition.compilation import Kernel, ready
+from foresail.patterns.recognition.compilation import Kernel, ready
 
 ABSENT, NUMBER, WHOLE, LONG, TEXT, TRUE, FALSE = range(7)
 """How a field is written: not at all or null; a number, one of digits alone, one of more digits than a double is sure

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.stream.packed.scan_kernel import MOST_KEYS, scan_kernel
+from foresail.pipeline.stream.packed.scan_kernel import MOST_KEYS, scan_kernel
 
 
 class Scanned:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numba import boolean, int32, int64, njit, types, uint8
 
-from patterns.recognition.compilation import Kernel, ready
+from foresail.patterns.recognition.compilation import Kernel, ready
 
 _DASH, _SPACE, _T, _COLON, _POINT, _Z = (ord(c) for c in "- T:.Z")
 _ZERO, _NINE = ord("0"), ord("9")

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from pipeline.stream.packed.text_kernels import gather_kernel, instant_kernel, place_kernel
+from foresail.pipeline.stream.packed.text_kernels import gather_kernel, instant_kernel, place_kernel
 
 
 def texts_at(data: NDArray[np.uint8], starts: NDArray[np.int32], ends: NDArray[np.int32]) -> pa.StringArray:

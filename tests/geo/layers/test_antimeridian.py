@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import shapely
 
-from geo.layers.antimeridian import cut_at_antimeridian
+from foresail.geo.layers.antimeridian import cut_at_antimeridian
 
 
 def cut(shape: shapely.Geometry) -> tuple[shapely.Geometry, bool]:

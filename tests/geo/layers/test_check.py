@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import shapely
 
-from geo.errors import GeoError, GeometryError, LayerReadError, ReferenceSystemError
-from geo.layers.check import check_features
-from geo.layers.spec import LayerSpec
+from foresail.geo.errors import GeoError, GeometryError, LayerReadError, ReferenceSystemError
+from foresail.geo.layers.check import check_features
+from foresail.geo.layers.spec import LayerSpec
 
 BOWTIE = shapely.Polygon([(0, 0), (2, 2), (2, 0), (0, 2)])
 SQUARE = shapely.box(0, 0, 1, 1)

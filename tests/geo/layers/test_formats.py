@@ -8,9 +8,9 @@ import geopandas as gpd
 import pytest
 import shapely
 
-from geo.errors import LayerReadError
-from geo.layers.formats import read_features
-from geo.layers.spec import LayerSpec
+from foresail.geo.errors import LayerReadError
+from foresail.geo.layers.formats import read_features
+from foresail.geo.layers.spec import LayerSpec
 
 SHAPES = [shapely.box(0, 0, 1, 1), shapely.box(2, 2, 3, 4), shapely.box(-5, -5, -4, -4)]
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyproj import Geod
 
-from geo.layers.check import check_features
-from geo.layers.index import LayerIndex, build_arrays, position_shapes
-from geo.layers.spec import LayerSpec
+from foresail.geo.layers.check import check_features
+from foresail.geo.layers.index import LayerIndex, build_arrays, position_shapes
+from foresail.geo.layers.spec import LayerSpec
 
 GEOD = Geod(ellps="WGS84")
 

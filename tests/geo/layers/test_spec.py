@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from geo.errors import LayersFileError
-from geo.layers.spec import read_layer_specs
+from foresail.geo.errors import LayersFileError
+from foresail.geo.layers.spec import read_layer_specs
 from tests import hostile_yaml
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import shapely
 
-from geo.errors import LayerReadError
-from geo.layers.spec import LayerSpec
-from geo.layers.store import read_layer, read_layers
+from foresail.geo.errors import LayerReadError
+from foresail.geo.layers.spec import LayerSpec
+from foresail.geo.layers.store import read_layer, read_layers
 
 
 def spec_in(folder: Path, shapes: list, **more: object) -> LayerSpec:

@@ -7,8 +7,8 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geo.layers.pieces import edges_of, zones_of
-from geo.measures.containment import OPEN, first_zone
+from foresail.geo.layers.pieces import edges_of, zones_of
+from foresail.geo.measures.containment import OPEN, first_zone
 
 LEAST = 1e-150
 """Shapely's own arithmetic underflows below: of (-5e-324, -5e-324) it says that a triangle holds it which does not."""

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyproj import Geod
 
-from geo.measures.nearest import build_pieces, nearby, nearest
+from foresail.geo.measures.nearest import build_pieces, nearby, nearest
 
 GEOD = Geod(ellps="WGS84")
 LON = st.one_of(st.floats(-180, 180), st.sampled_from([-180.0, 180.0, 179.99, -179.99, 0.0]))

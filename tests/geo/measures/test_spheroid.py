@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyproj import Geod
 
-from geo.measures.spheroid import distance_m, points_in_space
+from foresail.geo.measures.spheroid import distance_m, points_in_space
 
 GEOD = Geod(ellps="WGS84")
 LON = st.one_of(st.floats(-180, 180), st.sampled_from([-180.0, 180.0, 0.0, 179.9999999, -179.9999999]))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from geo.measures.stale import discard_stale
+from foresail.geo.measures.stale import discard_stale
 
 
 def test_kernels_are_kept_until_a_source_changes(tmp_path: Path) -> None:

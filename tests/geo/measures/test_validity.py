@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geo.measures.validity import build_records, holding
+from foresail.geo.measures.validity import build_records, holding
 
 RECORD = st.tuples(st.integers(0, 2), st.integers(0, 20), st.integers(1, 10))
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from models.counts import Counts, count, merge
-from models.counts.counting import stretches_of
-from models.errors import ModelSettingError
-from models.identity import Identity
+from foresail.models.counts import Counts, count, merge
+from foresail.models.counts.counting import stretches_of
+from foresail.models.errors import ModelSettingError
+from foresail.models.identity import Identity
 from tests.models.letters import MINUTE, counted_alone, counts_of_text, joined, lettered, plain_counts, symbols_of
 
 PATTERN = lettered("a ; b", features="c")

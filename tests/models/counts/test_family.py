@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.counts import Counts, TrackGroups, count_family_groups
+from foresail.models.counts import Counts, TrackGroups, count_family_groups
 from tests.models.letters import MINUTE, lettered, plain_counts
 
 PATTERN = lettered("a ; b", features="c")

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.counts import counts_from_bytes, counts_to_bytes, read_counts, write_counts
-from models.errors import ModelFileError
+from foresail.models.counts import counts_from_bytes, counts_to_bytes, read_counts, write_counts
+from foresail.models.errors import ModelFileError
 from tests.models.letters import counts_of_text
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from models.counts import (
+from foresail.models.counts import (
     Counts,
     GroupedCounts,
     TrackGroups,
@@ -21,7 +21,7 @@ from models.counts import (
     grouped_to_bytes,
     merge_grouped,
 )
-from models.errors import ModelFileError, OtherPatternError
+from foresail.models.errors import ModelFileError, OtherPatternError
 from tests.models.letters import MINUTE, joined, lettered, symbols_of
 
 PATTERN = lettered("a ; b", features="c", max_gap_us=30 * MINUTE)

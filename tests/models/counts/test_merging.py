@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from models.counts import decay, half_life_factor, merge
-from models.counts.merging import LEAST_COUNT
-from models.errors import ModelSettingError, OtherPatternError
+from foresail.models.counts import decay, half_life_factor, merge
+from foresail.models.counts.merging import LEAST_COUNT
+from foresail.models.errors import ModelSettingError, OtherPatternError
 from tests.models.letters import counts_of_text
 
 

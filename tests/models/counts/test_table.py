@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from models.counts.table import Counts, Level
+from foresail.models.counts.table import Counts, Level
 from tests.models.letters import counts_of_text
 
 COUNTS = counts_of_text("abbaabab", "ab", max_order=2)

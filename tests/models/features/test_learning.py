@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.features.attributes import Attributes
-from models.features.learning import FeatureLearningError, learn_features, with_features
-from models.features.leaves import rounded
-from patterns.compiler import compile_pattern
-from patterns.conditions import AttributeType
-from patterns.conditions.evaluate import ArrayColumn, evaluate
-from patterns.conditions.parser import parse_condition
-from patterns.errors import Place
-from patterns.spec import spec_of
+from foresail.models.features.attributes import Attributes
+from foresail.models.features.learning import FeatureLearningError, learn_features, with_features
+from foresail.models.features.leaves import rounded
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.conditions import AttributeType
+from foresail.patterns.conditions.evaluate import ArrayColumn, evaluate
+from foresail.patterns.conditions.parser import parse_condition
+from foresail.patterns.errors import Place
+from foresail.patterns.spec import spec_of
 
 HORIZON = 40
 ENTRY = spec_of("entry", "out ; out ; in_", {"out": "port_m >= 5000", "in_": "port_m < 5000"})

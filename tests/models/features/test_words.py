@@ -2,7 +2,7 @@
 
 import pytest
 
-from models.features.words import in_words, is_learned
+from foresail.models.features.words import in_words, is_learned
 
 
 @pytest.mark.parametrize(

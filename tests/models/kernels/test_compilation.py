@@ -1,6 +1,6 @@
 """The kernels of forecasting are compiled once, for one signature each."""
 
-from models.kernels.compilation import KERNELS
+from foresail.models.kernels.compilation import KERNELS
 
 
 def test_every_kernel_has_one_signature() -> None:

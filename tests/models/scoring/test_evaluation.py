@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from models.scoring.contenders import (
+from foresail.models.scoring.contenders import (
     BoostingContender,
     ChainContender,
     CountsMemo,
@@ -13,16 +13,16 @@ from models.scoring.contenders import (
     MeanWaitingContender,
     standard_contenders,
 )
-from models.scoring.evaluation import Choice, PatternScores, evaluate_contenders
-from models.scoring.folds import folds_by_time
-from models.scoring.problem import Problem, problem_of
-from models.scoring.sequences import plain_sequences
-from models.suffix_tree import LearnSettings
-from patterns.compiler import compile_pattern
-from patterns.conditions import AttributeType
-from patterns.conditions.evaluate import ArrayColumn
-from patterns.errors import Place
-from patterns.spec import Text, spec_of
+from foresail.models.scoring.evaluation import Choice, PatternScores, evaluate_contenders
+from foresail.models.scoring.folds import folds_by_time
+from foresail.models.scoring.problem import Problem, problem_of
+from foresail.models.scoring.sequences import plain_sequences
+from foresail.models.suffix_tree import LearnSettings
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.conditions import AttributeType
+from foresail.patterns.conditions.evaluate import ArrayColumn
+from foresail.patterns.errors import Place
+from foresail.patterns.spec import Text, spec_of
 
 HORIZON, MAX_ORDER, WITHIN = 20, 4, 6
 LEARN = LearnSettings(order=3, min_context_probability=1e-4, smoothing=1e-5)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.scoring.folds import folds_by_time, folds_by_track, segments, validation_split
+from foresail.models.scoring.folds import folds_by_time, folds_by_track, segments, validation_split
 
 
 def events_of(lengths: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

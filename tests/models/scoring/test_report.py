@@ -4,12 +4,12 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from models.scoring.calibration import ReliabilityBin
-from models.scoring.classification import Classification
-from models.scoring.distance import ScoresAtDistance
-from models.scoring.earliness import Earliness
-from models.scoring.intervals import IntervalScores
-from models.scoring.report import (
+from foresail.models.scoring.calibration import ReliabilityBin
+from foresail.models.scoring.classification import Classification
+from foresail.models.scoring.distance import ScoresAtDistance
+from foresail.models.scoring.earliness import Earliness
+from foresail.models.scoring.intervals import IntervalScores
+from foresail.models.scoring.report import (
     Evaluation,
     ForecastPlace,
     LearnedFeature,

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.scoring.calibration import calibration_error, reliability
-from models.scoring.classification import score_within
-from models.scoring.distance import UNREACHABLE, distances_to_acceptance, score_by_distance
-from models.scoring.earliness import score_earliness
-from models.scoring.intervals import score_intervals
-from models.scoring.next_symbol import log_loss_of
-from models.scoring.thresholds import Costs, Criterion, choose_threshold, sweep
+from foresail.models.scoring.calibration import calibration_error, reliability
+from foresail.models.scoring.classification import score_within
+from foresail.models.scoring.distance import UNREACHABLE, distances_to_acceptance, score_by_distance
+from foresail.models.scoring.earliness import score_earliness
+from foresail.models.scoring.intervals import score_intervals
+from foresail.models.scoring.next_symbol import log_loss_of
+from foresail.models.scoring.thresholds import Costs, Criterion, choose_threshold, sweep
 
 TRUTH = np.array([True, True, False, False, False])
 GIVEN = np.array([0.9, 0.2, 0.4, 0.1, 0.0])

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from models.scoring.sequences import family_sequences, plain_sequences
-from patterns.compiler import compile_pattern
-from patterns.conditions import AttributeType
-from patterns.conditions.evaluate import ArrayColumn
-from patterns.spec import spec_of
+from foresail.models.scoring.sequences import family_sequences, plain_sequences
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.conditions import AttributeType
+from foresail.patterns.conditions.evaluate import ArrayColumn
+from foresail.patterns.spec import spec_of
 
 
 def plain(lengths: list[int]):  # type: ignore[no-untyped-def]

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.scoring.truth import truth_of
+from foresail.models.scoring.truth import truth_of
 
 
 def test_a_match_counts_from_the_events_before_it_and_never_across_tracks() -> None:

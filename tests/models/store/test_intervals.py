@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from models.errors import IntervalError
-from models.store import Interval, ModelStore
+from foresail.models.errors import IntervalError
+from foresail.models.store import Interval, ModelStore
 from tests.models.letters import counts_of_text
 
 DAY_US = 86_400_000_000

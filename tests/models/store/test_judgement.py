@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from models.errors import PromotionError
-from models.store import ModelStore
+from foresail.models.errors import PromotionError
+from foresail.models.store import ModelStore
 from tests.models.forecasting import model_of
 from tests.models.letters import lettered
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from models.errors import BadNameError, ModelError
-from models.files import model_to_bytes
-from models.store import ModelStore
-from models.store.names import inside, is_name
+from foresail.models.errors import BadNameError, ModelError
+from foresail.models.files import model_to_bytes
+from foresail.models.store import ModelStore
+from foresail.models.store.names import inside, is_name
 from tests.models.forecasting import model_of
 from tests.models.letters import lettered
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from models.errors import (
+from foresail.models.errors import (
     LostModelError,
     ManifestError,
     PromotionError,
@@ -22,9 +22,9 @@ from models.errors import (
     StoreWriteError,
     UnknownModelError,
 )
-from models.files import model_to_bytes
-from models.store import LocalStorage, ModelStore
-from models.versions import serial_of
+from foresail.models.files import model_to_bytes
+from foresail.models.store import LocalStorage, ModelStore
+from foresail.models.versions import serial_of
 from tests.models.forecasting import model_of
 from tests.models.letters import counts_of_text, lettered
 

@@ -7,9 +7,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from patterns.automata.deterministic import Deterministic, complement, minimal
-from patterns.automata.nondeterministic import Nondeterministic, construct
-from patterns.language.core import Concatenation, Core, Event, Intersection, Iteration, Nothing, Union
+from foresail.patterns.automata.deterministic import Deterministic, complement, minimal
+from foresail.patterns.automata.nondeterministic import Nondeterministic, construct
+from foresail.patterns.language.core import Concatenation, Core, Event, Intersection, Iteration, Nothing, Union
 
 SYMBOLS = 3
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from patterns.automata.explosion import explained
-from patterns.automata.limits import MOST_STATES, SizeExceededError
-from patterns.errors import StateExplosionError
-from patterns.language.parser import parse_pattern
-from patterns.language.syntax import Pattern, Repeat, children_of
-from patterns.spec import spec_of
+from foresail.patterns.automata.explosion import explained
+from foresail.patterns.automata.limits import MOST_STATES, SizeExceededError
+from foresail.patterns.errors import StateExplosionError
+from foresail.patterns.language.parser import parse_pattern
+from foresail.patterns.language.syntax import Pattern, Repeat, children_of
+from foresail.patterns.spec import spec_of
 from tests.patterns.random_patterns import HERE
 
 

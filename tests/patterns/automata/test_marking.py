@@ -7,9 +7,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from patterns.automata.deterministic import detector, symbol_classes
-from patterns.automata.marking import DEAD, Marking, marking
-from patterns.automata.nondeterministic import Nondeterministic, trimmed
+from foresail.patterns.automata.deterministic import detector, symbol_classes
+from foresail.patterns.automata.marking import DEAD, Marking, marking
+from foresail.patterns.automata.nondeterministic import Nondeterministic, trimmed
 from tests.patterns.automata.test_nondeterministic import VALUES, automaton_of
 from tests.patterns.brute_force import matches_by_event
 from tests.patterns.random_patterns import TRUTHS, random_pattern

@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from patterns.automata.deterministic import complement
-from patterns.automata.limits import MOST_STATES, SizeExceededError
-from patterns.automata.nondeterministic import (
+from foresail.patterns.automata.deterministic import complement
+from foresail.patterns.automata.limits import MOST_STATES, SizeExceededError
+from foresail.patterns.automata.nondeterministic import (
     Nondeterministic,
     Transition,
     construct,
     from_start_anew,
     trimmed,
 )
-from patterns.language.core import Concatenation, Event, Intersection, Iteration, Nothing, Union
-from patterns.language.expand import expand
-from patterns.language.syntax import Named, Pattern, Terminal
+from foresail.patterns.language.core import Concatenation, Event, Intersection, Iteration, Nothing, Union
+from foresail.patterns.language.expand import expand
+from foresail.patterns.language.syntax import Named, Pattern, Terminal
 from tests.patterns.brute_force import Definition
 from tests.patterns.random_patterns import TRUTHS, random_pattern
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import yaml
 
-from patterns.catalog import PatternEntry, built_in_catalog
-from patterns.compiler import compile_pattern
-from patterns.conditions.evaluate import ArrayColumn, evaluate
-from patterns.conditions.typing import AttributeType
-from patterns.recognition.matches import STATUS
-from patterns.recognition.recogniser import Batch, Recogniser
+from foresail.patterns.catalog import PatternEntry, built_in_catalog
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.conditions.evaluate import ArrayColumn, evaluate
+from foresail.patterns.conditions.typing import AttributeType
+from foresail.patterns.recognition.matches import STATUS
+from foresail.patterns.recognition.recogniser import Batch, Recogniser
 
 TRACKS = Path(__file__).parent / "tracks"
 NUMBER, INTEGER, STRING, BOOLEAN = (

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from patterns.catalog import built_in_catalog
-from patterns.compiler import compile_pattern
-from patterns.conditions.evaluate import ArrayColumn, evaluate
-from patterns.conditions.syntax import Condition
-from patterns.conditions.typing import AttributeType
-from patterns.recognition.families import FamilyRecogniser, Near
-from patterns.recognition.recogniser import Batch
+from foresail.patterns.catalog import built_in_catalog
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.conditions.evaluate import ArrayColumn, evaluate
+from foresail.patterns.conditions.syntax import Condition
+from foresail.patterns.conditions.typing import AttributeType
+from foresail.patterns.recognition.families import FamilyRecogniser, Near
+from foresail.patterns.recognition.recogniser import Batch
 
 FROM_A_TO_B_M = [
     (60_000.0, 3_000.0),

@@ -4,10 +4,10 @@ import jsonschema
 import pytest
 import yaml
 
-from patterns.catalog.loader import read_text
-from patterns.catalog.nodes import CatalogError
-from patterns.catalog.schema import catalog_schema
-from patterns.catalog.writer import write_entry
+from foresail.patterns.catalog.loader import read_text
+from foresail.patterns.catalog.nodes import CatalogError
+from foresail.patterns.catalog.schema import catalog_schema
+from foresail.patterns.catalog.writer import write_entry
 
 HEAD = 'name: a\ndomain: fleet\nsays: b\nwhere: {fast: "speed_kmh > 9"}\npattern: fast\n'
 

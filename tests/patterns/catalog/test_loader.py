@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from patterns.catalog.loader import Catalog, built_in_catalog, read_catalog, read_text
-from patterns.catalog.nodes import CatalogError
-from patterns.catalog.pages import catalog_pages
-from patterns.compiler import compile_pattern
-from patterns.errors import PatternError
+from foresail.patterns.catalog.loader import Catalog, built_in_catalog, read_catalog, read_text
+from foresail.patterns.catalog.nodes import CatalogError
+from foresail.patterns.catalog.pages import catalog_pages
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.errors import PatternError
 from tests import hostile_yaml
 
 ENTRY = """\

@@ -1,6 +1,6 @@
 import pytest
 
-from patterns.catalog import CatalogError, built_in_catalog, parse_override
+from foresail.patterns.catalog import CatalogError, built_in_catalog, parse_override
 
 
 def test_an_override_is_read_as_the_type_of_the_default() -> None:

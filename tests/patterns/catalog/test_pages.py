@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from patterns.catalog import built_in_catalog
-from patterns.catalog.pages import catalog_pages
+from foresail.patterns.catalog import built_in_catalog
+from foresail.patterns.catalog.pages import catalog_pages
 
 WRITTEN = Path(__file__).parents[3] / "docs" / "catalog"
 

@@ -6,8 +6,8 @@ import jsonschema
 import pytest
 import yaml
 
-from patterns.catalog.loader import built_in_files
-from patterns.catalog.schema import catalog_schema
+from foresail.patterns.catalog.loader import built_in_files
+from foresail.patterns.catalog.schema import catalog_schema
 
 WRITTEN = Path(__file__).parents[3] / "docs" / "catalog.schema.json"
 FILES = [pytest.param(file, id=file.name) for file in built_in_files()]

@@ -1,8 +1,8 @@
 import pytest
 
-from patterns.catalog import PatternEntry, built_in_catalog
-from patterns.catalog.loader import read_text
-from patterns.catalog.writer import write_entry
+from foresail.patterns.catalog import PatternEntry, built_in_catalog
+from foresail.patterns.catalog.loader import read_text
+from foresail.patterns.catalog.writer import write_entry
 
 
 @pytest.mark.parametrize("name", built_in_catalog().names)

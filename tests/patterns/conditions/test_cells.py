@@ -1,7 +1,7 @@
 """Cells: the pieces of a domain that tests can tell apart."""
 
-from patterns.conditions import AttributeType
-from patterns.conditions.cells import (
+from foresail.patterns.conditions import AttributeType
+from foresail.patterns.conditions.cells import (
     Against,
     Between,
     Exactly,
@@ -13,7 +13,7 @@ from patterns.conditions.cells import (
     cells_for,
     holds,
 )
-from patterns.conditions.syntax import Operator
+from foresail.patterns.conditions.syntax import Operator
 
 BELOW_FIVE = Against(Operator.LESS, 5)
 IS_TUG = Against(Operator.EQUAL, "tug")

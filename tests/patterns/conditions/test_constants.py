@@ -2,9 +2,9 @@
 
 import pytest
 
-from patterns.conditions import parse_condition
-from patterns.conditions.constants import Constant, NoConstant, constant_of
-from patterns.conditions.syntax import Comparison
+from foresail.patterns.conditions import parse_condition
+from foresail.patterns.conditions.constants import Constant, NoConstant, constant_of
+from foresail.patterns.conditions.syntax import Comparison
 
 
 @pytest.mark.parametrize(

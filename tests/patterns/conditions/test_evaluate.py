@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from patterns.conditions import AttributeType, Condition, parse_condition
-from patterns.conditions.evaluate import ArrayColumn, evaluate
-from patterns.errors import ConditionTypeError, UnknownAttributeError
-from pipeline.arrow_columns import array_columns
+from foresail.patterns.conditions import AttributeType, Condition, parse_condition
+from foresail.patterns.conditions.evaluate import ArrayColumn, evaluate
+from foresail.patterns.errors import ConditionTypeError, UnknownAttributeError
+from foresail.pipeline.arrow_columns import array_columns
 from tests.condition_cases import Row, arrow_table, conditions, rows, satisfied
 
 

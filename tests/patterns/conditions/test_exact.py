@@ -3,9 +3,9 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from patterns.conditions.cells import compare
-from patterns.conditions.exact import GREATEST_INTEGER, LEAST_INTEGER, for_doubles, for_integers
-from patterns.conditions.syntax import Operator
+from foresail.patterns.conditions.cells import compare
+from foresail.patterns.conditions.exact import GREATEST_INTEGER, LEAST_INTEGER, for_doubles, for_integers
+from foresail.patterns.conditions.syntax import Operator
 
 operators = st.sampled_from(list(Operator))
 edges = [2**53, 2**53 + 1, 2**63, 2**63 - 1, -(2**63), -(2**63) - 1, 10**400, -(10**400), 2.0**63, 0.5, -0.0, 1e308]

@@ -1,6 +1,6 @@
 """What a condition reads."""
 
-from patterns.conditions import Attribute, attributes_of, owners_of, parse_condition
+from foresail.patterns.conditions import Attribute, attributes_of, owners_of, parse_condition
 
 
 def test_attributes_are_listed_once_in_the_order_of_the_text() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from patterns.conditions.instants import microseconds_of
+from foresail.patterns.conditions.instants import microseconds_of
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from patterns.conditions import Attribute, AttributeType, parse_condition
-from patterns.conditions.lowering import (
+from foresail.patterns.conditions import Attribute, AttributeType, parse_condition
+from foresail.patterns.conditions.lowering import (
     IntegerAgainstDouble,
     Lowered,
     OneOf,
@@ -13,8 +13,8 @@ from patterns.conditions.lowering import (
     VersusConstant,
     lower,
 )
-from patterns.conditions.syntax import Operator
-from patterns.errors import ConditionTypeError
+from foresail.patterns.conditions.syntax import Operator
+from foresail.patterns.errors import ConditionTypeError
 from tests.condition_cases import TYPES
 
 MMSI, SPEED = Attribute("mmsi"), Attribute("speed_kn")

@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from patterns.conditions import Condition
-from patterns.conditions.evaluate import evaluate
-from patterns.conditions.packing import FEW_CONDITIONS, packed
-from pipeline.arrow_columns import array_columns
+from foresail.patterns.conditions import Condition
+from foresail.patterns.conditions.evaluate import evaluate
+from foresail.patterns.conditions.packing import FEW_CONDITIONS, packed
+from foresail.pipeline.arrow_columns import array_columns
 from tests.condition_cases import Row, arrow_table, conditions, rows
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from patterns.conditions import Attribute, parse_condition
-from patterns.conditions.syntax import (
+from foresail.patterns.conditions import Attribute, parse_condition
+from foresail.patterns.conditions.syntax import (
     And,
     Arithmetic,
     Call,
@@ -18,8 +18,8 @@ from patterns.conditions.syntax import (
     Or,
     Register,
 )
-from patterns.conditions.text import text_of
-from patterns.errors import ConditionTypeError, PatternError, PatternSyntaxError, Place
+from foresail.patterns.conditions.text import text_of
+from foresail.patterns.errors import ConditionTypeError, PatternError, PatternSyntaxError, Place
 
 A, B, C, X = Attribute("a"), Attribute("b"), Attribute("c"), Attribute("x")
 

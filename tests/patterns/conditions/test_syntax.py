@@ -2,8 +2,8 @@
 
 import pickle
 
-from patterns.conditions import Attribute
-from patterns.errors import Place
+from foresail.patterns.conditions import Attribute
+from foresail.patterns.errors import Place
 from tests.condition_cases import conditions, drawn
 
 

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, settings
 
-from patterns.conditions import Condition, parse_condition, text_of
+from foresail.patterns.conditions import Condition, parse_condition, text_of
 from tests.condition_cases import conditions
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from patterns.conditions import AttributeType, check_types, parse_condition
-from patterns.errors import ConditionTypeError, Place, UnknownAttributeError
+from foresail.patterns.conditions import AttributeType, check_types, parse_condition
+from foresail.patterns.errors import ConditionTypeError, Place, UnknownAttributeError
 from tests.condition_cases import TYPES, conditions, drawn
 
 SCHEMA = {key: kind for key, kind in TYPES.items() if "." not in key}

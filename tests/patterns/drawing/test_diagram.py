@@ -3,9 +3,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from patterns.catalog import built_in_catalog
-from patterns.compiler import compile_pattern
-from patterns.drawing import Edge, diagram_of, draw_dot, make_diagram
+from foresail.patterns.catalog import built_in_catalog
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.drawing import Edge, diagram_of, draw_dot, make_diagram
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "automata"
 

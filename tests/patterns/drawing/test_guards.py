@@ -3,7 +3,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from patterns.drawing.guards import say_guard
+from foresail.patterns.drawing.guards import say_guard
 
 NAMES = ("a", "b", "c", "d")
 SYMBOLS = st.sets(st.frozensets(st.sampled_from(NAMES)), min_size=1, max_size=16)

@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from patterns.drawing import Diagram, Edge, draw_dot, draw_svg, make_diagram
-from patterns.drawing.layout import lay_out
+from foresail.patterns.drawing import Diagram, Edge, draw_dot, draw_svg, make_diagram
+from foresail.patterns.drawing.layout import lay_out
 
 NAMES = ["first", "second", "third"]
 SYMBOLS = [frozenset(NAMES[:n]) for n in range(4)]

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from patterns.compiler import compile_pattern
-from patterns.conditions.typing import AttributeType
-from patterns.errors import CannotMatchError, RegistersError, UnknownConditionError
-from patterns.spec import PatternSpec, spec_of
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.conditions.typing import AttributeType
+from foresail.patterns.errors import CannotMatchError, RegistersError, UnknownConditionError
+from foresail.patterns.spec import PatternSpec, spec_of
 
 WHERE = {"a": "x < 1", "b": "x > 2"}
 SPANS = {

@@ -2,11 +2,11 @@
 
 import pytest
 
-from patterns.errors import PatternRuleError, Place, UnknownConditionError
-from patterns.language.conditions import MOST_CONDITIONS, Conditions, resolve_conditions, terminals_of
-from patterns.language.parser import parse_pattern
-from patterns.language.text import pattern_text
-from patterns.spec import Text, spec_of
+from foresail.patterns.errors import PatternRuleError, Place, UnknownConditionError
+from foresail.patterns.language.conditions import MOST_CONDITIONS, Conditions, resolve_conditions, terminals_of
+from foresail.patterns.language.parser import parse_pattern
+from foresail.patterns.language.text import pattern_text
+from foresail.patterns.spec import Text, spec_of
 from tests.patterns.random_patterns import HERE
 
 WHERE = {"slow": "speed < 2", "crawling": "speed < 2", "fast": "speed > 9"}

@@ -2,10 +2,20 @@
 
 import pytest
 
-from patterns.language.core import SKIP, Complement, Concatenation, Core, Event, Intersection, Iteration, Nothing, Union
-from patterns.language.expand import expand
-from patterns.language.parser import parse_pattern
-from patterns.language.syntax import Named, Terminal
+from foresail.patterns.language.core import (
+    SKIP,
+    Complement,
+    Concatenation,
+    Core,
+    Event,
+    Intersection,
+    Iteration,
+    Nothing,
+    Union,
+)
+from foresail.patterns.language.expand import expand
+from foresail.patterns.language.parser import parse_pattern
+from foresail.patterns.language.syntax import Named, Terminal
 from tests.patterns.random_patterns import HERE
 
 A, B, C = (Event(n, marked=True) for n in range(3))

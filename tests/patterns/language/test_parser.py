@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from patterns.errors import PatternError, PatternSyntaxError, Place
-from patterns.language.parser import parse_pattern
-from patterns.language.syntax import (
+from foresail.patterns.errors import PatternError, PatternSyntaxError, Place
+from foresail.patterns.language.parser import parse_pattern
+from foresail.patterns.language.syntax import (
     Anything,
     Both,
     Choice,
@@ -20,7 +20,7 @@ from patterns.language.syntax import (
     Sequence,
     SkipTillAny,
 )
-from patterns.language.text import pattern_text
+from foresail.patterns.language.text import pattern_text
 from tests.patterns.random_patterns import HERE, random_pattern
 
 A, B, C, D = (Named(name, HERE) for name in "abcd")

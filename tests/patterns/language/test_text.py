@@ -2,9 +2,9 @@
 
 import pytest
 
-from patterns.language.parser import parse_pattern
-from patterns.language.syntax import children_of
-from patterns.language.text import pattern_text
+from foresail.patterns.language.parser import parse_pattern
+from foresail.patterns.language.syntax import children_of
+from foresail.patterns.language.text import pattern_text
 from tests.patterns.random_patterns import HERE
 
 WRITTEN = {

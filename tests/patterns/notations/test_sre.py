@@ -2,14 +2,14 @@ from pathlib import Path
 
 import pytest
 
-from patterns.catalog import PatternEntry
-from patterns.catalog.loader import read_text
-from patterns.catalog.writer import write_entry
-from patterns.compiler import compile_pattern
-from patterns.errors import PatternError, PatternSyntaxError
-from patterns.language.parser import parse_pattern
-from patterns.notations.sre import Importing, import_sre
-from patterns.notations.sre_predicates import SreError
+from foresail.patterns.catalog import PatternEntry
+from foresail.patterns.catalog.loader import read_text
+from foresail.patterns.catalog.writer import write_entry
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.errors import PatternError, PatternSyntaxError
+from foresail.patterns.language.parser import parse_pattern
+from foresail.patterns.notations.sre import Importing, import_sre
+from foresail.patterns.notations.sre_predicates import SreError
 
 FILES = Path(__file__).parent / "files"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from patterns.compiler import compile_pattern
-from patterns.errors import CannotMatchError
-from patterns.spec import Output, spec_of
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.errors import CannotMatchError
+from foresail.patterns.spec import Output, spec_of
 from tests.patterns.running import run
 
 WHERE = {letter: f'type == "{letter}"' for letter in "ABCD"}

@@ -2,14 +2,14 @@ from typing import Any
 
 import numpy as np
 
-from patterns.compiler import CompiledPattern, compile_pattern
-from patterns.recognition.adoption import adopted, adopted_family
-from patterns.recognition.families import FamilyRecogniser, Near
-from patterns.recognition.family_states import FamilyStates
-from patterns.recognition.forms import form_of
-from patterns.recognition.matches import STATUS
-from patterns.recognition.recogniser import Batch, Recogniser
-from patterns.spec import Output, Report, spec_of
+from foresail.patterns.compiler import CompiledPattern, compile_pattern
+from foresail.patterns.recognition.adoption import adopted, adopted_family
+from foresail.patterns.recognition.families import FamilyRecogniser, Near
+from foresail.patterns.recognition.family_states import FamilyStates
+from foresail.patterns.recognition.forms import form_of
+from foresail.patterns.recognition.matches import STATUS
+from foresail.patterns.recognition.recogniser import Batch, Recogniser
+from foresail.patterns.spec import Output, Report, spec_of
 
 CONDITIONS = {"a": "x < 1", "b": "x >= 5"}
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from patterns.compiler import compile_pattern
-from patterns.recognition.compilation import KERNELS, detection_kernel
-from patterns.recognition.recogniser import Batch, Recogniser
-from patterns.spec import spec_of
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.recognition.compilation import KERNELS, detection_kernel
+from foresail.patterns.recognition.recogniser import Batch, Recogniser
+from foresail.patterns.spec import spec_of
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 
@@ -36,7 +36,7 @@ def test_compiled_kernels_of_other_sources_are_discarded(tmp_path: Path) -> None
     script = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from patterns.recognition.compilation import _discard_stale\n"
+        "from foresail.patterns.recognition.compilation import _discard_stale\n"
         "_discard_stale(Path(sys.argv[1]))\n"
     )
     for name in (

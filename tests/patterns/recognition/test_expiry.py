@@ -1,10 +1,10 @@
 import numpy as np
 
-from patterns.compiler import compile_pattern
-from patterns.recognition.expiry import Clock, overdue, without_told
-from patterns.recognition.matches import STATUS
-from patterns.recognition.recogniser import Batch, Recogniser
-from patterns.spec import Report, spec_of
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.recognition.expiry import Clock, overdue, without_told
+from foresail.patterns.recognition.matches import STATUS
+from foresail.patterns.recognition.recogniser import Batch, Recogniser
+from foresail.patterns.spec import Report, spec_of
 
 MINUTE = 60_000_000
 PATTERN = compile_pattern(spec_of("stays", "a{2,}", {"a": "x"}, max_gap_us=10 * MINUTE, report=Report.EPISODES))

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from patterns.compiler import CompiledPattern, compile_pattern
-from patterns.errors import CannotMatchError
-from patterns.recognition.families import FamilyRecogniser, FarMatchError, Near
-from patterns.recognition.recogniser import Batch
-from patterns.spec import AfterMatch, Report, spec_of
+from foresail.patterns.compiler import CompiledPattern, compile_pattern
+from foresail.patterns.errors import CannotMatchError
+from foresail.patterns.recognition.families import FamilyRecogniser, FarMatchError, Near
+from foresail.patterns.recognition.recogniser import Batch
+from foresail.patterns.spec import AfterMatch, Report, spec_of
 from tests.patterns.running import run, words_of
 
 FEATURES = 4

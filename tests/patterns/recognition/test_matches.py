@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from patterns.recognition.matches import NO_FEATURE, Matches, joined
+from foresail.patterns.recognition.matches import NO_FEATURE, Matches, joined
 
 
 def listing(*sets: tuple[int, ...]) -> Matches:

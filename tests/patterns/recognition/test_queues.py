@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from patterns.compiler import CompiledPattern, compile_pattern
-from patterns.recognition.adoption import adopted
-from patterns.recognition.recogniser import Batch, Recogniser
-from patterns.spec import AfterMatch, Report, spec_of
+from foresail.patterns.compiler import CompiledPattern, compile_pattern
+from foresail.patterns.recognition.adoption import adopted
+from foresail.patterns.recognition.recogniser import Batch, Recogniser
+from foresail.patterns.spec import AfterMatch, Report, spec_of
 from tests.patterns.running import Found, batch_of, found_in, run
 
 WHERE = {"a": "x", "b": "y", "c": "z"}

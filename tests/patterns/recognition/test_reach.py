@@ -2,9 +2,9 @@
 
 import pytest
 
-from patterns.conditions import parse_condition
-from patterns.errors import PatternRuleError
-from patterns.recognition.reach import reach_m
+from foresail.patterns.conditions import parse_condition
+from foresail.patterns.errors import PatternRuleError
+from foresail.patterns.recognition.reach import reach_m
 
 
 def reach(*texts: str, declared_m: float | None = None) -> float:

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from patterns.compiler import CompiledPattern, compile_pattern
-from patterns.conditions.parser import parse_condition
-from patterns.errors import CannotMatchError, Place, StateExplosionError
-from patterns.language.text import pattern_text
-from patterns.recognition.impossible import ImpossibleEventError
-from patterns.recognition.recogniser import Batch, Recogniser
-from patterns.recognition.tables import MOST_TRACKED_RUNS
-from patterns.spec import AfterMatch, Output, Report, spec_of
+from foresail.patterns.compiler import CompiledPattern, compile_pattern
+from foresail.patterns.conditions.parser import parse_condition
+from foresail.patterns.errors import CannotMatchError, Place, StateExplosionError
+from foresail.patterns.language.text import pattern_text
+from foresail.patterns.recognition.impossible import ImpossibleEventError
+from foresail.patterns.recognition.recogniser import Batch, Recogniser
+from foresail.patterns.recognition.tables import MOST_TRACKED_RUNS
+from foresail.patterns.spec import AfterMatch, Output, Report, spec_of
 from tests.patterns.brute_force import matches_by_event
 from tests.patterns.random_patterns import (
     TRUTHS,

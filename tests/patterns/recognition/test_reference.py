@@ -5,12 +5,12 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from patterns.compiler import compile_pattern
-from patterns.errors import CannotMatchError, StateExplosionError
-from patterns.language.text import pattern_text
-from patterns.recognition.reference import Event, Finding, recognise
-from patterns.recognition.tables import MOST_TRACKED_RUNS
-from patterns.spec import AfterMatch, Report, spec_of
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.errors import CannotMatchError, StateExplosionError
+from foresail.patterns.language.text import pattern_text
+from foresail.patterns.recognition.reference import Event, Finding, recognise
+from foresail.patterns.recognition.tables import MOST_TRACKED_RUNS
+from foresail.patterns.spec import AfterMatch, Report, spec_of
 from tests.patterns.random_patterns import TRUTHS, WHERE, random_pattern, random_rules, random_track, stretched_track
 from tests.patterns.running import run
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from patterns.automata.nondeterministic import Transition
-from patterns.compiler import compile_pattern
-from patterns.recognition.settling import UNSETTLED, events_to_settle
-from patterns.recognition.tables import plan
-from patterns.spec import AfterMatch, spec_of
+from foresail.patterns.automata.nondeterministic import Transition
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.recognition.settling import UNSETTLED, events_to_settle
+from foresail.patterns.recognition.tables import plan
+from foresail.patterns.spec import AfterMatch, spec_of
 
 
 def step(source: int, target: int, marked: bool = True) -> Transition:

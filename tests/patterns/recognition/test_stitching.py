@@ -7,15 +7,15 @@ from random import Random
 import numpy as np
 import pytest
 
-from patterns.compiler import CompiledPattern, compile_pattern
-from patterns.conditions import AttributeType
-from patterns.conditions.evaluate import ArrayColumn
-from patterns.conditions.packing import packed
-from patterns.errors import PatternError
-from patterns.recognition.matches import Matches, joined
-from patterns.recognition.recogniser import Batch, Recogniser
-from patterns.recognition.stitching import beginning_of, state_after, stitch
-from patterns.spec import AfterMatch, Report, spec_of
+from foresail.patterns.compiler import CompiledPattern, compile_pattern
+from foresail.patterns.conditions import AttributeType
+from foresail.patterns.conditions.evaluate import ArrayColumn
+from foresail.patterns.conditions.packing import packed
+from foresail.patterns.errors import PatternError
+from foresail.patterns.recognition.matches import Matches, joined
+from foresail.patterns.recognition.recogniser import Batch, Recogniser
+from foresail.patterns.recognition.stitching import beginning_of, state_after, stitch
+from foresail.patterns.spec import AfterMatch, Report, spec_of
 
 WHERE = {"low": "x < 3", "high": "x >= 5", "odd": "x == 1 or x == 3", "every": "x >= 0"}
 SHAPES = (

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pipeline.cli import main
+from foresail.pipeline.cli import main
 
 SLOW = """\
 name: slow_down

@@ -12,9 +12,9 @@ from pathlib import Path
 import click
 import pytest
 
-from pipeline.cli import COMMANDS
-from pipeline.cli import foresail as group
-from pipeline.processes import is_alive
+from foresail.pipeline.cli import COMMANDS
+from foresail.pipeline.cli import foresail as group
+from foresail.pipeline.processes import is_alive
 
 FORESAIL = str(Path(sys.executable).parent / "foresail")
 
@@ -194,7 +194,7 @@ def test_an_interruption_is_quiet_ends_with_code_130_and_leaves_no_java_behind(t
 
 @pytest.mark.kafka
 def test_a_broker_is_started_asked_and_stopped_from_the_command_line(tmp_path: Path) -> None:
-    from pipeline.kafka.broker import free_port
+    from foresail.pipeline.kafka.broker import free_port
 
     folder, port = str(tmp_path / "broker"), free_port()
     started = foresail("kafka", "start", "--port", str(port), "--dir", folder, "--json")

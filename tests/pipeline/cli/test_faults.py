@@ -4,8 +4,8 @@ import errno
 
 import pytest
 
-from pipeline.cli.faults import sentence_of
-from pipeline.errors import OutputError
+from foresail.pipeline.cli.faults import sentence_of
+from foresail.pipeline.errors import OutputError
 
 
 def test_our_own_errors_say_what_they_say() -> None:

@@ -3,8 +3,8 @@
 import pytest
 from click.testing import CliRunner
 
-from pipeline.cli import foresail
-from pipeline.cli.train import _show
+from foresail.pipeline.cli import foresail
+from foresail.pipeline.cli.train import _show
 
 
 def told(*arguments: str) -> tuple[int, str]:

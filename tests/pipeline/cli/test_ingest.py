@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from pipeline.cli import foresail
-from pipeline.cli.ingest_tables import notes_on, show_result
-from pipeline.jobs.ingest import IngestResult
+from foresail.pipeline.cli import foresail
+from foresail.pipeline.cli.ingest_tables import notes_on, show_result
+from foresail.pipeline.jobs.ingest import IngestResult
 
 
 def test_the_command_says_what_it_needs() -> None:
@@ -50,7 +50,7 @@ def test_the_last_line_is_json_and_a_fault_is_one_line(tmp_path: Path) -> None:
     command = [
         sys.executable,
         "-c",
-        "from pipeline.cli import main; main()",
+        "from foresail.pipeline.cli import main; main()",
         "ingest",
         "--json",
         "--out",

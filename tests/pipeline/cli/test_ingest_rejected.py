@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner, Result
 
-from pipeline.cli import foresail
+from foresail.pipeline.cli import foresail
 from tests.pipeline.look.samples import positions, written, zipped
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.spark
 @pytest.fixture
 def shared_session(spark: "SparkSession", monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands take the session of the tests and leave it running."""
-    monkeypatch.setattr("pipeline.session.start_spark", lambda *_given, **_options: spark)
+    monkeypatch.setattr("foresail.pipeline.session.start_spark", lambda *_given, **_options: spark)
     monkeypatch.setattr(spark, "stop", lambda: None)
 
 

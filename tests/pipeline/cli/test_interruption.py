@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.sinks.output_folder import MARKER
+from foresail.pipeline.sinks.output_folder import MARKER
 
 FORESAIL = str(Path(sys.executable).parent / "foresail")
 PATTERNS = """\

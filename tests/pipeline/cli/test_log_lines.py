@@ -7,10 +7,10 @@ import pytest
 
 SAYS = """
 import logging
-from pipeline.cli.log_lines import show_log_lines
+from foresail.pipeline.cli.log_lines import show_log_lines
 show_log_lines({verbose})
 logging.getLogger("kafka.conn").error("connection refused")
-logging.getLogger("pipeline.stream.job").warning("the broker is gone")
+logging.getLogger("foresail.pipeline.stream.job").warning("the broker is gone")
 logging.getLogger("matplotlib.font_manager").warning("no font")
 """
 

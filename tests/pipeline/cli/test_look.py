@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from pipeline.cli import foresail
-from pipeline.sources.feeds import choose_feed
+from foresail.pipeline.cli import foresail
+from foresail.pipeline.sources.feeds import choose_feed
 from tests.pipeline.look.samples import positions, written
 
 
@@ -70,7 +70,7 @@ def test_it_needs_no_java_and_answers_at_once(tmp_path: Path) -> None:
     script = (
         "import sys\n"
         "from click.testing import CliRunner\n"
-        "from pipeline.cli import foresail\n"
+        "from foresail.pipeline.cli import foresail\n"
         f"done = CliRunner().invoke(foresail, ['look', {str(file)!r}])\n"
         "from pyspark import SparkContext\n"
         "print(done.exit_code, SparkContext._gateway)\n"

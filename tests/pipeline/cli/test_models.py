@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from models.counts import count
-from models.errors import ModelError, UnknownModelError
-from models.groups import GroupModels
-from models.model import Model, ModelSettings, build
-from models.store import ModelStore
-from pipeline.cli.models import command
+from foresail.models.counts import count
+from foresail.models.errors import ModelError, UnknownModelError
+from foresail.models.groups import GroupModels
+from foresail.models.model import Model, ModelSettings, build
+from foresail.models.store import ModelStore
+from foresail.pipeline.cli.models import command
 from tests.models.forecasting import model_of
 from tests.models.letters import MINUTE, lettered, symbols_of
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from patterns.errors import PatternError
-from pipeline.cli import foresail
-from pipeline.errors import InputError
+from foresail.patterns.errors import PatternError
+from foresail.pipeline.cli import foresail
+from foresail.pipeline.errors import InputError
 
 
 def recognise(folder: Path, *options: str) -> Result:

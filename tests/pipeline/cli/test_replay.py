@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from pipeline.cli import foresail
-from pipeline.errors import InputError
+from foresail.pipeline.cli import foresail
+from foresail.pipeline.errors import InputError
 
 
 def test_a_broker_must_be_named() -> None:

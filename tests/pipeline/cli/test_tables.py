@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from pipeline.cli.tables import print_table
+from foresail.pipeline.cli.tables import print_table
 
 HEAD = ("pattern", "model", "order", "contexts", "F1")
 NAME, MODEL = "high_speed_near_coast_of_islands", "high_speed_near_coast_of_islands-v12"

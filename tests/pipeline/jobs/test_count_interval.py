@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
-from models.store import ModelStore
-from pipeline.cli.models import command
-from pipeline.errors import InputError
-from pipeline.progress import SILENT
-from pipeline.settings import TrainingSettings
+from foresail.models.store import ModelStore
+from foresail.pipeline.cli.models import command
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.progress import SILENT
+from foresail.pipeline.settings import TrainingSettings
 from tests.pipeline.jobs.test_forecasting import ENTRY, request, write_events
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def at(day: int, hour: int = 0) -> datetime:
 @pytest.fixture(scope="module")
 def counted(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
     """Two days of events and one without, counted day by day through Hadoop's `file:`."""
-    from pipeline.jobs.count_interval import count_each_day
+    from foresail.pipeline.jobs.count_interval import count_each_day
 
     folder = tmp_path_factory.mktemp("counted")
     events = write_events(folder / "events", events=288, step_s=600)
@@ -57,13 +57,13 @@ def test_every_day_is_an_interval_of_its_own_and_one_without_events_is_no_fault(
 
 
 def test_the_first_and_the_last_day_go_as_far_as_asked() -> None:
-    from pipeline.jobs.count_interval import days_between
+    from foresail.pipeline.jobs.count_interval import days_between
 
     assert list(days_between(at(2, 6), at(4, 1))) == [(at(2, 6), at(3)), (at(3), at(4)), (at(4), at(4, 1))]
 
 
 def test_counting_needs_to_know_from_when_until_when(spark: "SparkSession", tmp_path: Path) -> None:
-    from pipeline.jobs.count_interval import count_each_day
+    from foresail.pipeline.jobs.count_interval import count_each_day
 
     with pytest.raises(InputError, match="Give --from and --to"):
         count_each_day(spark, request("events", tmp_path, ENTRY), TRAINING, SILENT)

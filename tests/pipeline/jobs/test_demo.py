@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.jobs.demo import FORECAST
+from foresail.pipeline.jobs.demo import FORECAST
 from tests.pipeline.reports.browser import find_browser, load
 
 pytestmark = pytest.mark.spark

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from pipeline.cli.enrich import command
-from pipeline.errors import PipelineError
-from pipeline.stages.layout import by_track, read_layout, write_layout
+from foresail.pipeline.cli.enrich import command
+from foresail.pipeline.errors import PipelineError
+from foresail.pipeline.stages.layout import by_track, read_layout, write_layout
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,16 +10,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from models.errors import ModelError, ModelFileError, OtherPatternError
-from patterns.catalog.loader import Catalog, read_text
-from pipeline.errors import InputError
-from pipeline.progress import SILENT, Progress
-from pipeline.settings import ForecastSettings
+from foresail.models.errors import ModelError, ModelFileError, OtherPatternError
+from foresail.patterns.catalog.loader import Catalog, read_text
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.progress import SILENT, Progress
+from foresail.pipeline.settings import ForecastSettings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from pipeline.jobs.train import TrainRequest
+    from foresail.pipeline.jobs.train import TrainRequest
 
 pytestmark = pytest.mark.spark
 ENTRY = """
@@ -91,7 +91,7 @@ def catalog(*texts: str) -> Catalog:
 
 
 def request(events: str, models: Path, *texts: str, **others: Any) -> "TrainRequest":
-    from pipeline.jobs.train import TrainRequest
+    from foresail.pipeline.jobs.train import TrainRequest
 
     return TrainRequest([events], catalog(*(texts or (ENTRY,))), models, settings=QUICK, **others)
 
@@ -100,14 +100,14 @@ def request(events: str, models: Path, *texts: str, **others: Any) -> "TrainRequ
 def trained(
     spark: "SparkSession", events: str, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Path, dict[str, Any]]:
-    from pipeline.jobs.train import run_train
+    from foresail.pipeline.jobs.train import run_train
 
     models = tmp_path_factory.mktemp("models")
     return models, run_train(spark, request(events, models, ENTRY, LEARNED), SILENT)
 
 
 def forecast(spark: "SparkSession", events: str, models: Path, out: Path, *texts: str, **others: Any) -> dict[str, Any]:
-    from pipeline.jobs.forecast import ForecastRequest, run_forecast
+    from foresail.pipeline.jobs.forecast import ForecastRequest, run_forecast
 
     return run_forecast(spark, ForecastRequest([events], catalog(*(texts or (ENTRY,))), models, out, **others), SILENT)
 
@@ -163,7 +163,7 @@ def test_positive_forecasts_are_those_from_the_threshold_on(
 def test_an_interval_has_its_spread_and_no_interval_has_no_probability(
     spark: "SparkSession", events: str, tmp_path: Path
 ) -> None:
-    from pipeline.jobs.train import run_train
+    from foresail.pipeline.jobs.train import run_train
 
     when = ENTRY.replace("kind: within, within: 6, threshold: auto", "kind: interval, threshold: 0.6")
     run_train(spark, request(events, tmp_path / "models", when), SILENT)
@@ -178,7 +178,7 @@ def test_one_pattern_s_fault_leaves_the_training_of_the_others_alone(
     spark: "SparkSession", events: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One fails by a fault of ours, one because events do not fit it, one while it is learned; one is trained."""
-    from pipeline.jobs import train
+    from foresail.pipeline.jobs import train
 
     def failing(p: Any, *others: Any) -> Any:
         if p.name == "unchosen":
@@ -212,7 +212,7 @@ def test_one_pattern_s_fault_leaves_the_training_of_the_others_alone(
 def test_one_pattern_s_fault_leaves_the_evaluation_of_the_others_alone(
     spark: "SparkSession", events: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pipeline.jobs import evaluate as job
+    from foresail.pipeline.jobs import evaluate as job
 
     def failing(p: Any, *others: Any) -> Any:
         if p.name == "odd":
@@ -230,7 +230,7 @@ def test_one_pattern_s_fault_leaves_the_evaluation_of_the_others_alone(
 def test_a_full_disk_is_no_pattern_s_fault(
     spark: "SparkSession", events: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pipeline.jobs import train
+    from foresail.pipeline.jobs import train
 
     def full(*_: Any) -> Any:
         raise OSError(28, "No space left on device")
@@ -241,7 +241,7 @@ def test_a_full_disk_is_no_pattern_s_fault(
 
 
 def test_adding_counts_goes_on_from_those_of_the_store(spark: "SparkSession", events: str, tmp_path: Path) -> None:
-    from pipeline.jobs.train import run_train
+    from foresail.pipeline.jobs.train import run_train
 
     once = run_train(spark, request(events, tmp_path, LEARNED), SILENT)["patterns"][0]
     twice = run_train(spark, request(events, tmp_path, LEARNED, add=True), SILENT)["patterns"][0]
@@ -270,7 +270,7 @@ def test_a_model_of_another_version_of_the_pattern_is_refused(
 
 
 def test_a_model_file_that_is_cut_short_is_refused(spark: "SparkSession", events: str, tmp_path: Path) -> None:
-    from pipeline.jobs.train import run_train
+    from foresail.pipeline.jobs.train import run_train
 
     run_train(spark, request(events, tmp_path / "models"), SILENT)
     (file,) = (tmp_path / "models").glob("entry/models/*/model.npz")
@@ -282,7 +282,7 @@ def test_a_model_file_that_is_cut_short_is_refused(spark: "SparkSession", events
 def test_without_a_match_to_learn_from_the_model_says_so_and_forecasts_nothing(
     spark: "SparkSession", events: str, tmp_path: Path
 ) -> None:
-    from pipeline.jobs.train import run_train
+    from foresail.pipeline.jobs.train import run_train
 
     never = LEARNED.replace("port_km < 5", "port_km < -5").replace("port_km >= 5", "port_km >= 0")
     (row,) = run_train(spark, request(events, tmp_path / "models", never), SILENT)["patterns"]
@@ -292,7 +292,7 @@ def test_without_a_match_to_learn_from_the_model_says_so_and_forecasts_nothing(
 
 
 def test_one_short_track_and_a_longer_order_still_give_a_model(spark: "SparkSession", tmp_path: Path) -> None:
-    from pipeline.jobs.train import run_train
+    from foresail.pipeline.jobs.train import run_train
 
     one = write_events(tmp_path / "one", tracks=1, events=3)
     (row,) = run_train(spark, request(one, tmp_path / "models", order=3), SILENT)["patterns"]
@@ -301,7 +301,7 @@ def test_one_short_track_and_a_longer_order_still_give_a_model(spark: "SparkSess
 
 
 def test_impossible_wishes_are_refused_in_one_line(spark: "SparkSession", events: str, tmp_path: Path) -> None:
-    from pipeline.jobs.train import run_train
+    from foresail.pipeline.jobs.train import run_train
 
     with pytest.raises(InputError, match=r"horizon of 0 events forecasts nothing. Give at least 1"):
         run_train(spark, request(events, tmp_path, horizon=0), SILENT)
@@ -314,8 +314,8 @@ def test_impossible_wishes_are_refused_in_one_line(spark: "SparkSession", events
 def test_a_catalog_entry_chooses_full_contexts_and_forecasts_on_matches(
     spark: "SparkSession", events: str, tmp_path: Path
 ) -> None:
-    from models.store import ModelStore
-    from pipeline.jobs.train import run_train
+    from foresail.models.store import ModelStore
+    from foresail.pipeline.jobs.train import run_train
 
     full = ENTRY.replace("threshold: auto}", "threshold: 0.3, contexts: full, forecast_in_accepting: true}")
     (row,) = run_train(spark, request(events, tmp_path / "models", full), SILENT)["patterns"]
@@ -326,7 +326,7 @@ def test_a_catalog_entry_chooses_full_contexts_and_forecasts_on_matches(
 
 
 def test_with_a_half_life_earlier_counts_fade(spark: "SparkSession", events: str, tmp_path: Path) -> None:
-    from pipeline.jobs.train import run_train
+    from foresail.pipeline.jobs.train import run_train
 
     later = write_events(tmp_path / "later", start_ms=DAYS_MS + 2 * 86_400_000)
     run_train(spark, request(events, tmp_path / "models"), SILENT)
@@ -335,7 +335,7 @@ def test_with_a_half_life_earlier_counts_fade(spark: "SparkSession", events: str
 
 
 def evaluate(spark: "SparkSession", events: str, out: Path, *texts: str, **others: Any) -> dict[str, Any]:
-    from pipeline.jobs.evaluate import EvaluateRequest, run_evaluate
+    from foresail.pipeline.jobs.evaluate import EvaluateRequest, run_evaluate
 
     settings = QUICK.model_copy(update={"evaluate_sample_events": 100_000})
     wanted = EvaluateRequest([events], catalog(*texts), out, folds=2, orders=(0, 2), settings=settings)
@@ -346,7 +346,7 @@ def evaluate(spark: "SparkSession", events: str, out: Path, *texts: str, **other
 def test_an_evaluation_has_every_model_in_one_table_and_a_report_beside_it(
     spark: "SparkSession", events: str, tmp_path: Path, by: str
 ) -> None:
-    from models.scoring.folds import By
+    from foresail.models.scoring.folds import By
 
     summary = evaluate(spark, events, tmp_path, LEARNED, by=By(by))
     folds = {(row["model"], row["fold"]) for row in summary["rows"]}
@@ -360,7 +360,7 @@ def test_an_evaluation_has_every_model_in_one_table_and_a_report_beside_it(
 
 
 def test_what_cannot_be_evaluated_is_said_in_one_line(spark: "SparkSession", events: str, tmp_path: Path) -> None:
-    from models.scoring.folds import By
+    from foresail.models.scoring.folds import By
 
     one = write_events(tmp_path / "one", tracks=1, events=200)
     with pytest.raises(InputError, match=r"one track only.*--by time"):
@@ -372,8 +372,8 @@ def test_what_cannot_be_evaluated_is_said_in_one_line(spark: "SparkSession", eve
 def test_progress_names_what_a_sample_is(spark: "SparkSession", events: str, tmp_path: Path) -> None:
     from io import StringIO
 
-    from pipeline.jobs.train import run_train
-    from pipeline.progress import open_progress
+    from foresail.pipeline.jobs.train import run_train
+    from foresail.pipeline.progress import open_progress
 
     said = StringIO()
     progress: Progress = open_progress(stream=said)

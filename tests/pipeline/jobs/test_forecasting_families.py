@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from patterns.catalog.loader import Catalog, built_in_catalog
-from pipeline.progress import SILENT
-from pipeline.settings import ForecastSettings
+from foresail.patterns.catalog.loader import Catalog, built_in_catalog
+from foresail.pipeline.progress import SILENT
+from foresail.pipeline.settings import ForecastSettings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -54,9 +54,9 @@ def write_ferries(folder: Path, tracks: int = 10, events: int = 500) -> str:
 
 
 def test_a_family_has_one_model_and_forecasts_for_each_port(spark: "SparkSession", tmp_path: Path) -> None:
-    from pipeline.jobs.evaluate import EvaluateRequest, run_evaluate
-    from pipeline.jobs.forecast import ForecastRequest, run_forecast
-    from pipeline.jobs.train import TrainRequest, run_train
+    from foresail.pipeline.jobs.evaluate import EvaluateRequest, run_evaluate
+    from foresail.pipeline.jobs.forecast import ForecastRequest, run_forecast
+    from foresail.pipeline.jobs.train import TrainRequest, run_train
 
     events, catalog = write_ferries(tmp_path / "events"), Catalog((built_in_catalog()["port_entry"],))
     shared: dict[str, Any] = {"layers": write_layers(tmp_path), "layer_cache": tmp_path / "cache"}

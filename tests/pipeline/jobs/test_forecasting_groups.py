@@ -10,16 +10,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from patterns.catalog.loader import Catalog, read_text
-from patterns.errors import UnknownAttributeError
-from pipeline.errors import InputError
-from pipeline.progress import SILENT
-from pipeline.settings import ForecastSettings
+from foresail.patterns.catalog.loader import Catalog, read_text
+from foresail.patterns.errors import UnknownAttributeError
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.progress import SILENT
+from foresail.pipeline.settings import ForecastSettings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from pipeline.jobs.train import TrainRequest
+    from foresail.pipeline.jobs.train import TrainRequest
 
 pytestmark = pytest.mark.spark
 ENTRY = """
@@ -58,13 +58,13 @@ def catalog() -> Catalog:
 
 
 def wanted(events: str, models: Path, **others: Any) -> "TrainRequest":
-    from pipeline.jobs.train import TrainRequest
+    from foresail.pipeline.jobs.train import TrainRequest
 
     return TrainRequest([events], catalog(), models, settings=QUICK, **others)
 
 
 def forecast(spark: "SparkSession", events: str, models: Path, out: Path) -> tuple[dict[str, Any], list[Any]]:
-    from pipeline.jobs.forecast import ForecastRequest, run_forecast
+    from foresail.pipeline.jobs.forecast import ForecastRequest, run_forecast
 
     summary = run_forecast(spark, ForecastRequest([events], catalog(), models, out, form="jsonl"), SILENT)
     with Path(summary["output"]).open(encoding="utf-8") as lines:
@@ -80,7 +80,7 @@ def events(tmp_path_factory: pytest.TempPathFactory) -> str:
 def trained(
     spark: "SparkSession", events: str, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Path, dict[str, Any]]:
-    from pipeline.jobs.train import run_train
+    from foresail.pipeline.jobs.train import run_train
 
     models = tmp_path_factory.mktemp("models")
     (row,) = run_train(spark, wanted(events, models, per="vessel_type"), SILENT)["patterns"]
@@ -90,7 +90,7 @@ def trained(
 def test_each_track_is_forecast_by_the_model_of_its_kind(
     spark: "SparkSession", events: str, trained: tuple[Path, dict[str, Any]], tmp_path: Path
 ) -> None:
-    from pipeline.jobs.train import run_train
+    from foresail.pipeline.jobs.train import run_train
 
     models, row = trained
     assert (row["per"], row["groups"]) == ("vessel_type", ["ferry", "tug"])
@@ -126,8 +126,8 @@ def test_events_that_do_not_tell_the_group_are_forecast_by_the_model_of_all_trac
 def test_counts_by_group_are_added_to_and_count_no_more_than_those_of_all(
     spark: "SparkSession", events: str, tmp_path: Path
 ) -> None:
-    from models.store import ModelStore
-    from pipeline.jobs.train import run_train
+    from foresail.models.store import ModelStore
+    from foresail.pipeline.jobs.train import run_train
 
     run_train(spark, wanted(events, tmp_path, per="track"), SILENT)
     (row,) = run_train(spark, wanted(events, tmp_path, per="track", add=True), SILENT)["patterns"]
@@ -146,7 +146,7 @@ def test_counts_by_group_are_added_to_and_count_no_more_than_those_of_all(
 def test_an_attribute_that_events_lack_is_refused_with_those_they_have(
     spark: "SparkSession", events: str, tmp_path: Path
 ) -> None:
-    from pipeline.jobs.train import run_train
+    from foresail.pipeline.jobs.train import run_train
 
     with pytest.raises(UnknownAttributeError, match=r"stop.forecast.per.*vesel_type.*Did you mean 'vessel_type'"):
         run_train(spark, wanted(events, tmp_path, per="vesel_type"), SILENT)
@@ -155,7 +155,7 @@ def test_an_attribute_that_events_lack_is_refused_with_those_they_have(
 def test_an_evaluation_judges_them_beside_the_model_of_all_tracks(
     spark: "SparkSession", events: str, tmp_path: Path
 ) -> None:
-    from pipeline.jobs.evaluate import EvaluateRequest, run_evaluate
+    from foresail.pipeline.jobs.evaluate import EvaluateRequest, run_evaluate
 
     request = EvaluateRequest([events], catalog(), tmp_path, folds=2, orders=(0, 2), settings=QUICK)
     rows = run_evaluate(spark, replace(request, per="vessel_type"), SILENT)["rows"]

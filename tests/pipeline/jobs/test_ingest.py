@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.errors import BalanceError, InputError
-from pipeline.jobs.ingest import IngestOrder, IngestResult, check_balance, ingest
-from pipeline.sinks.output_folder import claim_output
-from pipeline.sources.feed import Feed
-from pipeline.sources.feeds import find_feed
-from pipeline.stages.layout import read_by_track, read_layout
-from pipeline.stages.policy import Policy
+from foresail.pipeline.errors import BalanceError, InputError
+from foresail.pipeline.jobs.ingest import IngestOrder, IngestResult, check_balance, ingest
+from foresail.pipeline.sinks.output_folder import claim_output
+from foresail.pipeline.sources.feed import Feed
+from foresail.pipeline.sources.feeds import find_feed
+from foresail.pipeline.stages.layout import read_by_track, read_layout
+from foresail.pipeline.stages.policy import Policy
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.jobs.ingest import IngestOrder, IngestResult, ingest
-from pipeline.sinks.output_folder import claim_output
-from pipeline.sources import mapped
-from pipeline.sources.feeds import find_feed
-from pipeline.sources.mapped import read_mapping
-from pipeline.stages.policy import Policy
+from foresail.pipeline.jobs.ingest import IngestOrder, IngestResult, ingest
+from foresail.pipeline.sinks.output_folder import claim_output
+from foresail.pipeline.sources import mapped
+from foresail.pipeline.sources.feeds import find_feed
+from foresail.pipeline.sources.mapped import read_mapping
+from foresail.pipeline.stages.policy import Policy
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

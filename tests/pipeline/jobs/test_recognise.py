@@ -9,13 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from patterns.catalog.loader import read_catalog
-from patterns.errors import PatternError
-from pipeline.errors import InputError, OutputError
-from pipeline.jobs.recognise import RecogniseRequest, run_recognise
-from pipeline.kafka import create_topics
-from pipeline.progress import SILENT
-from pipeline.stages.schemes.planner import Scheme
+from foresail.patterns.catalog.loader import read_catalog
+from foresail.patterns.errors import PatternError
+from foresail.pipeline.errors import InputError, OutputError
+from foresail.pipeline.jobs.recognise import RecogniseRequest, run_recognise
+from foresail.pipeline.kafka import create_topics
+from foresail.pipeline.progress import SILENT
+from foresail.pipeline.stages.schemes.planner import Scheme
 
 pytestmark = pytest.mark.spark
 

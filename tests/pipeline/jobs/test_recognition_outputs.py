@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from patterns.catalog.loader import read_catalog
-from pipeline.jobs.recognise import RecogniseRequest, run_recognise
-from pipeline.jobs.recognition_outputs import write_outputs
-from pipeline.progress import SILENT
+from foresail.patterns.catalog.loader import read_catalog
+from foresail.pipeline.jobs.recognise import RecogniseRequest, run_recognise
+from foresail.pipeline.jobs.recognition_outputs import write_outputs
+from foresail.pipeline.progress import SILENT
 
 pytestmark = pytest.mark.spark
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.errors import BrokerError, OutputError
-from pipeline.kafka import create_topics, start_broker, status_of, stop_broker
-from pipeline.kafka.broker import free_port
-from pipeline.settings import read_settings
+from foresail.pipeline.errors import BrokerError, OutputError
+from foresail.pipeline.kafka import create_topics, start_broker, status_of, stop_broker
+from foresail.pipeline.kafka.broker import free_port
+from foresail.pipeline.settings import read_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

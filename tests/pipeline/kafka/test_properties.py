@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pipeline.kafka.properties import controller_port_in, server_properties
+from foresail.pipeline.kafka.properties import controller_port_in, server_properties
 
 
 def test_the_controllers_port_is_found_again() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pipeline.errors import BrokerError
-from pipeline.kafka import create_topics, is_reachable
+from foresail.pipeline.errors import BrokerError
+from foresail.pipeline.kafka import create_topics, is_reachable
 
 
 @pytest.mark.kafka

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.errors import InputError
-from pipeline.look import Look, look_at
-from pipeline.look.head import HEAD_BYTES
-from pipeline.sources.mapped import Mapping
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.look import Look, look_at
+from foresail.pipeline.look.head import HEAD_BYTES
+from foresail.pipeline.sources.mapped import Mapping
 from tests.pipeline.look.samples import positions, timed, written, zipped
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -341,7 +341,7 @@ def test_a_folder_is_looked_at_by_its_first_file(tmp_path: Path) -> None:
 
 
 def test_a_snapshot_of_gtfs_realtime_is_known(tmp_path: Path) -> None:
-    from pipeline.sources.gtfs_realtime import feed_message
+    from foresail.pipeline.sources.gtfs_realtime import feed_message
 
     snapshot = feed_message()()
     snapshot.header.gtfs_realtime_version = "2.0"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.look.values import decimal_of, is_grouped, kind_of, number_of, sentinels_of
+from foresail.pipeline.look.values import decimal_of, is_grouped, kind_of, number_of, sentinels_of
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import re
 
-from pipeline.quality.charts import bars, bucket_labels, coverage_map, duration
+from foresail.pipeline.quality.charts import bars, bucket_labels, coverage_map, duration
 
 
 def test_the_longest_bar_is_the_largest_value() -> None:

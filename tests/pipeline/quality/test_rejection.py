@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pipeline.quality.rejection import looks_like, rejected_share, rejection_warning, table_warning
+from foresail.pipeline.quality.rejection import looks_like, rejected_share, rejection_warning, table_warning
 from tests.pipeline.look.samples import positions, written
 
 

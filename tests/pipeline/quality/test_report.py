@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pipeline.quality.report import render
+from foresail.pipeline.quality.report import render
 
 KNOWN = {"lon": 1.0, "heading_deg": 0.5}
 EXTENT: dict[str, Any] = {

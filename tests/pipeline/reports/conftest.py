@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from geo import Layer, read_layers
-from patterns.catalog.loader import Catalog, read_catalog
-from pipeline.jobs.recognise import RecogniseRequest, run_recognise
-from pipeline.progress import SILENT
+from foresail.geo import Layer, read_layers
+from foresail.patterns.catalog.loader import Catalog, read_catalog
+from foresail.pipeline.jobs.recognise import RecogniseRequest, run_recognise
+from foresail.pipeline.progress import SILENT
 
 EVIL = "<img src=x onerror=alert(1)>"
 PATTERNS = """

@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from pipeline.reports.forecast_section import examples, explained, warning_groups, warnings_table
-from pipeline.reports.warned import Warned, Warnings
+from foresail.pipeline.reports.forecast_section import examples, explained, warning_groups, warnings_table
+from foresail.pipeline.reports.warned import Warned, Warnings
 from tests.models.forecasting import model_of, random_text
 from tests.models.letters import lettered
 

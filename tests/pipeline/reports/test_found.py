@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from pipeline.reports.found import Match, listed
+from foresail.pipeline.reports.found import Match, listed
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
 

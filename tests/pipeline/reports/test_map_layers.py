@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import shapely
 
-from geo import Layer, read_layers
-from pipeline.reports import map_layers as module
-from pipeline.reports.map_layers import map_layers
+from foresail.geo import Layer, read_layers
+from foresail.pipeline.reports import map_layers as module
+from foresail.pipeline.reports.map_layers import map_layers
 
 BOX = (0.0, 50.0, 10.0, 60.0)
 

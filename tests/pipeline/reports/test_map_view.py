@@ -1,7 +1,17 @@
 """The data of the map and its legend."""
 
-from pipeline.reports.map_view import MapLayer, MapView, Mark, MarkGroup, Shape, TrackLine, bounds, map_data, map_markup
-from pipeline.reports.palette import SHAPES, sign_of
+from foresail.pipeline.reports.map_view import (
+    MapLayer,
+    MapView,
+    Mark,
+    MarkGroup,
+    Shape,
+    TrackLine,
+    bounds,
+    map_data,
+    map_markup,
+)
+from foresail.pipeline.reports.palette import SHAPES, sign_of
 
 MARK = Mark(2.0, 51.0, 100.4, 160.0, ("<b>",), "match-1")
 VIEW = MapView(

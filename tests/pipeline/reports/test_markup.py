@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.reports.markup import Column, Markup, joined, safe, table, tag
+from foresail.pipeline.reports.markup import Column, Markup, joined, safe, table, tag
 
 
 @given(st.text())

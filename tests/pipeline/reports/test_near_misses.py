@@ -8,12 +8,12 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from patterns.catalog.loader import read_catalog
-from patterns.compiler import compile_pattern
-from patterns.spec import without_features
-from pipeline.reports.absent_section import absent_details, in_short, near_miss_group
-from pipeline.reports.match_events import Searched
-from pipeline.reports.near_misses import _sought, read_near_misses, seen
+from foresail.patterns.catalog.loader import read_catalog
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.spec import without_features
+from foresail.pipeline.reports.absent_section import absent_details, in_short, near_miss_group
+from foresail.pipeline.reports.match_events import Searched
+from foresail.pipeline.reports.near_misses import _sought, read_near_misses, seen
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
 PATTERNS = """

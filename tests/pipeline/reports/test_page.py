@@ -7,8 +7,8 @@ import re
 from html import unescape
 from pathlib import Path
 
-from pipeline.reports.markup import tag
-from pipeline.reports.page import Page, Section, embedded, paragraphs, render_page, write_page
+from foresail.pipeline.reports.markup import tag
+from foresail.pipeline.reports.page import Page, Section, embedded, paragraphs, render_page, write_page
 
 EVIL = "</script><script>alert(1)</script>"
 

@@ -6,7 +6,7 @@ from math import inf, nan
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.reports.plots import HEIGHT, WIDTH, Axis, Curve, Plot, bars, curves, round_step
+from foresail.pipeline.reports.plots import HEIGHT, WIDTH, Axis, Curve, Plot, bars, curves, round_step
 
 PLOT = Plot(Axis("x", 0, 10), Axis("y", 0, 1))
 

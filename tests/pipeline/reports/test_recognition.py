@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.reports.recognition import read_recognition, recognition_page, write_recognition_report
+from foresail.pipeline.reports.recognition import read_recognition, recognition_page, write_recognition_report
 from tests.pipeline.reports.conftest import EVIL, World
 
 pytestmark = pytest.mark.spark

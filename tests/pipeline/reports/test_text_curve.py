@@ -1,6 +1,6 @@
 """A curve of characters has a column per value, as high as the value is."""
 
-from pipeline.reports.text_curve import MOST_COLUMNS, text_curve
+from foresail.pipeline.reports.text_curve import MOST_COLUMNS, text_curve
 
 
 def test_columns_are_as_high_as_the_values() -> None:

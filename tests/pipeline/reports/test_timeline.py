@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipeline.reports.palette import sign_of
-from pipeline.reports.timeline import MOST_BINS, TICKS, TimeRow, TimeSpan, label, ticks, timeline
+from foresail.pipeline.reports.palette import sign_of
+from foresail.pipeline.reports.timeline import MOST_BINS, TICKS, TimeRow, TimeSpan, label, ticks, timeline
 
 START = datetime(2026, 3, 2, tzinfo=UTC).timestamp()
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from pipeline.reports import tracks
-from pipeline.reports.tracks import MOST_TRACKS, read_facts, read_tracks
+from foresail.pipeline.reports import tracks
+from foresail.pipeline.reports.tracks import MOST_TRACKS, read_facts, read_tracks
 
 pytestmark = pytest.mark.spark
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from pipeline.reports.warned import Warnings, read_warnings
+from foresail.pipeline.reports.warned import Warnings, read_warnings
 
 pytestmark = pytest.mark.spark
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from pipeline.reports.words import count_of, counted, listed, moment, number, share, span, times, titled
+from foresail.pipeline.reports.words import count_of, counted, listed, moment, number, share, span, times, titled
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ from functools import cached_property
 import numpy as np
 import pytest
 
-from pipeline.simulator.fleet.scenario import make_fleet
-from pipeline.simulator.maritime.scenario import make_maritime
-from pipeline.simulator.scenario import Scenario
-from pipeline.simulator.settings import SimulationSettings
+from foresail.pipeline.simulator.fleet.scenario import make_fleet
+from foresail.pipeline.simulator.maritime.scenario import make_maritime
+from foresail.pipeline.simulator.scenario import Scenario
+from foresail.pipeline.simulator.settings import SimulationSettings
 
 
 @dataclass

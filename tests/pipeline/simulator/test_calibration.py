@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from pipeline.simulator.calibration import PUBLISHED, measured
-from pipeline.simulator.maritime.plan import make_plans
-from pipeline.simulator.maritime.scenario import make_maritime
-from pipeline.simulator.settings import SimulationSettings
+from foresail.pipeline.simulator.calibration import PUBLISHED, measured
+from foresail.pipeline.simulator.maritime.plan import make_plans
+from foresail.pipeline.simulator.maritime.scenario import make_maritime
+from foresail.pipeline.simulator.settings import SimulationSettings
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pipeline.simulator.faults import due_times, fault_of, lost
-from pipeline.simulator.randomness import generator
+from foresail.pipeline.simulator.faults import due_times, fault_of, lost
+from foresail.pipeline.simulator.randomness import generator
 
 
 @pytest.mark.parametrize("step_s", [1.0, 10.0, 60.0, 3_600.0])

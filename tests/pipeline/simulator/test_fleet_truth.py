@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from pyproj import Geod
 
-from pipeline.simulator.fleet.definitions import routes
-from pipeline.simulator.fleet.driving import IDLE, MOVING, OFF, PARKED
-from pipeline.simulator.truth import INCIDENTAL, INJECTED, NEAR_MISS
+from foresail.pipeline.simulator.fleet.definitions import routes
+from foresail.pipeline.simulator.fleet.driving import IDLE, MOVING, OFF, PARKED
+from foresail.pipeline.simulator.truth import INCIDENTAL, INJECTED, NEAR_MISS
 
 GEOD = Geod(ellps="WGS84")
 REPEATED = {

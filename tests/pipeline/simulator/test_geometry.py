@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyproj import Geod
 
-from pipeline.simulator.geometry import (
+from foresail.pipeline.simulator.geometry import (
     along_m,
     bearing_deg,
     distance_m,

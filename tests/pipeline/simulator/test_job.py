@@ -8,10 +8,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.errors import OutputError
-from pipeline.schemas import DERIVED_COLUMNS, POSITION_COLUMNS
-from pipeline.simulator import SimulationSettings, simulate
-from pipeline.stages.layout import read_layout
+from foresail.pipeline.errors import OutputError
+from foresail.pipeline.schemas import DERIVED_COLUMNS, POSITION_COLUMNS
+from foresail.pipeline.simulator import SimulationSettings, simulate
+from foresail.pipeline.stages.layout import read_layout
 
 pytestmark = pytest.mark.spark
 SMALL = {"tracks": 6, "days": 0.5, "seed": 3, "raw": True}

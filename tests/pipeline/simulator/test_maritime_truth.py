@@ -5,7 +5,7 @@ import pytest
 import shapely
 from pyproj import Geod
 
-from pipeline.simulator.truth import INJECTED, NEAR_MISS
+from foresail.pipeline.simulator.truth import INJECTED, NEAR_MISS
 
 GEOD = Geod(ellps="WGS84")
 SOLO = (

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from pipeline.simulator.maritime.scenario import make_maritime
-from pipeline.simulator.raw import BAD_MMSI, SENTINELS, raw_rows
-from pipeline.simulator.settings import SimulationSettings
+from foresail.pipeline.simulator.maritime.scenario import make_maritime
+from foresail.pipeline.simulator.raw import BAD_MMSI, SENTINELS, raw_rows
+from foresail.pipeline.simulator.settings import SimulationSettings
 
 
 @pytest.fixture(scope="module")

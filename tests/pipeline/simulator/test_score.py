@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from pipeline.simulator.score import PatternScore, score_matches
+from foresail.pipeline.simulator.score import PatternScore, score_matches
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pipeline.errors import SettingsError
-from pipeline.simulator.settings import SimulationSettings
+from foresail.pipeline.errors import SettingsError
+from foresail.pipeline.simulator.settings import SimulationSettings
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_box_of_degrees_is_a_region() -> None:
 
 
 def test_a_region_without_ports_says_so() -> None:
-    from pipeline.simulator.maritime.scenario import make_maritime
+    from foresail.pipeline.simulator.maritime.scenario import make_maritime
 
     with pytest.raises(SettingsError, match="holds 0 ports on sea lanes"):
         make_maritime(SimulationSettings(region="5,15,15,25"))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pipeline.simulator.truth import INCIDENTAL, INJECTED, NEAR_MISS, Interval, Mark, findings, runs
+from foresail.pipeline.simulator.truth import INCIDENTAL, INJECTED, NEAR_MISS, Interval, Mark, findings, runs
 
 TIMES = np.arange(10) * 60.0
 

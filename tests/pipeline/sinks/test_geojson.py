@@ -9,7 +9,7 @@ import geopandas as gpd
 import pytest
 from pyspark.sql import SparkSession
 
-from pipeline.sinks.geojson import write_geojson
+from foresail.pipeline.sinks.geojson import write_geojson
 
 pytestmark = pytest.mark.spark
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.errors import OutputError
-from pipeline.sinks.holding import held_output, sweep
-from pipeline.sinks.output_folder import MARKER, owner_of
+from foresail.pipeline.errors import OutputError
+from foresail.pipeline.sinks.holding import held_output, sweep
+from foresail.pipeline.sinks.output_folder import MARKER, owner_of
 
 HOLDS = """
 import sys, time
 from pathlib import Path
-from pipeline.sinks.holding import held_output
+from foresail.pipeline.sinks.holding import held_output
 with held_output(Path(sys.argv[1]), "ingest"):
     (Path(sys.argv[1]) / ".events.staging").mkdir()
     print("held", flush=True)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.errors import OutputError
-from pipeline.sinks.ledger import LEDGER_FILE, Ledger, read_ledger
+from foresail.pipeline.errors import OutputError
+from foresail.pipeline.sinks.ledger import LEDGER_FILE, Ledger, read_ledger
 
 
 def test_a_file_is_known_by_its_content_and_not_its_name(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.errors import OutputError
-from pipeline.sinks.output_folder import MARKER, claim_output, owner_of, replaced
+from foresail.pipeline.errors import OutputError
+from foresail.pipeline.sinks.output_folder import MARKER, claim_output, owner_of, replaced
 
 
 def test_an_absent_folder_is_made_with_its_parents_and_marked(tmp_path: Path) -> None:

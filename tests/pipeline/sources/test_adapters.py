@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipeline.sources.feed import Feed
-from pipeline.sources.feeds import find_feed
-from pipeline.sources.gtfs_realtime import decode_snapshots, feed_message
-from pipeline.sources.mapped import Mapping, feed_of
-from pipeline.sources.reading import parse_lines
-from pipeline.sources.repairs import BITS
+from foresail.pipeline.sources.feed import Feed
+from foresail.pipeline.sources.feeds import find_feed
+from foresail.pipeline.sources.gtfs_realtime import decode_snapshots, feed_message
+from foresail.pipeline.sources.mapped import Mapping, feed_of
+from foresail.pipeline.sources.reading import parse_lines
+from foresail.pipeline.sources.repairs import BITS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

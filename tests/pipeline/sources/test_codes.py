@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.sources.codes import DEFAULT_MMSI, NAV_STATUS_NAMES, STATIONS
+from foresail.pipeline.sources.codes import DEFAULT_MMSI, NAV_STATUS_NAMES, STATIONS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -60,7 +60,7 @@ def test_a_status_has_the_number_that_the_standard_gives_it() -> None:
 def test_an_mmsi_is_of_its_kind_up_to_the_border_and_of_the_next_one_beyond(spark: "SparkSession") -> None:
     from pyspark.sql import functions as F  # noqa: N812
 
-    from pipeline.sources.codes import station_of
+    from foresail.pipeline.sources.codes import station_of
 
     expected = {mmsi: kind for kind, ranges in KINDS.items() for ends in ranges for mmsi in ends}
     rows = spark.createDataFrame([(mmsi,) for mmsi in expected], "mmsi long")
@@ -73,7 +73,7 @@ def test_an_mmsi_is_of_its_kind_up_to_the_border_and_of_the_next_one_beyond(spar
 def test_a_phrase_is_looked_up_whatever_its_case_and_the_unknown_is_null(spark: "SparkSession") -> None:
     from pyspark.sql import functions as F  # noqa: N812
 
-    from pipeline.sources.codes import looked_up, named_code
+    from foresail.pipeline.sources.codes import looked_up, named_code
 
     said = spark.createDataFrame([(" Power-driven vessel towing astern ",), ("Dancing",)], "said string")
     rows = said.select(named_code(F.col("said"), NAV_STATUS_NAMES).alias("code")).collect()

@@ -1,7 +1,7 @@
 """Headers of CSV files: names, quotes, delimiters."""
 
-from pipeline.sources.csv_lines import delimiter_of, fields_of
-from pipeline.sources.feeds import find_feed
+from foresail.pipeline.sources.csv_lines import delimiter_of, fields_of
+from foresail.pipeline.sources.feeds import find_feed
 
 
 def test_names_are_plain_and_may_hold_the_delimiter_in_quotes() -> None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.errors import InputError
-from pipeline.sources.feeds import FEEDS, choose_feed, find_feed
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.sources.feeds import FEEDS, choose_feed, find_feed
 
 
 def test_a_feed_is_found_by_its_name_and_by_what_others_call_it() -> None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.sources.fields import angle_deg
+from foresail.pipeline.sources.fields import angle_deg
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 from kafka import KafkaProducer
 
-from pipeline.errors import InputError
-from pipeline.jobs.ingest import IngestOrder, ingest
-from pipeline.kafka import create_topics
-from pipeline.sinks.output_folder import claim_output
-from pipeline.sources.feeds import find_feed
-from pipeline.sources.kafka import Topic, parse_topic, stream_topic
-from pipeline.sources.reading import parse_lines
-from pipeline.stages.clean import clean
-from pipeline.stages.policy import Policy
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.jobs.ingest import IngestOrder, ingest
+from foresail.pipeline.kafka import create_topics
+from foresail.pipeline.sinks.output_folder import claim_output
+from foresail.pipeline.sources.feeds import find_feed
+from foresail.pipeline.sources.kafka import Topic, parse_topic, stream_topic
+from foresail.pipeline.sources.reading import parse_lines
+from foresail.pipeline.stages.clean import clean
+from foresail.pipeline.stages.policy import Policy
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.errors import InputError
-from pipeline.sources.lines import read_lines, read_lines_in_order
-from pipeline.sources.storage import fingerprint, first_line, is_sound, list_files
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.sources.lines import read_lines, read_lines_in_order
+from foresail.pipeline.sources.storage import fingerprint, first_line, is_sound, list_files
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.errors import InputError
-from pipeline.sources.json_lines import is_document
-from pipeline.sources.long_lines import LONGEST_BYTES, check_lines
-from pipeline.sources.traccar import FEED
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.sources.json_lines import is_document
+from foresail.pipeline.sources.long_lines import LONGEST_BYTES, check_lines
+from foresail.pipeline.sources.traccar import FEED
 
 
 def refused(path: Path) -> str:

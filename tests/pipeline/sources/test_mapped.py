@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.errors import InputError
-from pipeline.sources import mapped
-from pipeline.sources.mapped import read_mapping
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.sources import mapped
+from foresail.pipeline.sources.mapped import read_mapping
 from tests import hostile_yaml
 
 SHIPPED = Path(mapped.__file__).parent / "mappings"

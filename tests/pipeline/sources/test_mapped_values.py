@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from pipeline.errors import InputError
-from pipeline.look import look_at
-from pipeline.sources.feeds import choose_feed
-from pipeline.sources.mapped import Mapping, feed_of, read_mapping
-from pipeline.sources.reading import read_messages
-from pipeline.sources.storage import list_files
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.look import look_at
+from foresail.pipeline.sources.feeds import choose_feed
+from foresail.pipeline.sources.mapped import Mapping, feed_of, read_mapping
+from foresail.pipeline.sources.reading import read_messages
+from foresail.pipeline.sources.storage import list_files
 from tests.pipeline.look.samples import positions, timed, written
 
 if TYPE_CHECKING:

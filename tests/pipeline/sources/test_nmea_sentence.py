@@ -1,6 +1,6 @@
 """One NMEA line taken apart."""
 
-from pipeline.sources.nmea_sentence import checksum, clock_of, parse_sentence
+from foresail.pipeline.sources.nmea_sentence import checksum, clock_of, parse_sentence
 
 GOOD = "!AIVDM,1,1,,A,13u?etPv2;0n:dDPwUM1U1Cb069D,0*24"
 

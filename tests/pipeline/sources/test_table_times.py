@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.sources.table import Events, read_events
+from foresail.pipeline.sources.table import Events, read_events
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.errors import InputError
-from pipeline.sources import zip_files
-from pipeline.sources.table_form import tables_inside
-from pipeline.sources.zip_files import archive_name, is_zip, with_unpacked
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.sources import zip_files
+from foresail.pipeline.sources.table_form import tables_inside
+from foresail.pipeline.sources.zip_files import archive_name, is_zip, with_unpacked
 from tests.pipeline.look.samples import written, zipped
 
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipeline.sources.feeds import find_feed
-from pipeline.sources.lines import stream_lines
-from pipeline.sources.reading import parse_lines
-from pipeline.sources.repairs import BITS, REPAIRS
-from pipeline.stages.clean import REASONS, clean
-from pipeline.stages.policy import Policy
+from foresail.pipeline.sources.feeds import find_feed
+from foresail.pipeline.sources.lines import stream_lines
+from foresail.pipeline.sources.reading import parse_lines
+from foresail.pipeline.sources.repairs import BITS, REPAIRS
+from foresail.pipeline.stages.clean import REASONS, clean
+from foresail.pipeline.stages.policy import Policy
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,14 +9,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from patterns.compiler import CompiledPattern, compile_pattern
-from patterns.recognition.families import Near
-from patterns.spec import spec_of
+from foresail.patterns.compiler import CompiledPattern, compile_pattern
+from foresail.patterns.recognition.families import Near
+from foresail.patterns.spec import spec_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from pipeline.stages.recognition_line import EventRows
+    from foresail.pipeline.stages.recognition_line import EventRows
 
 pytestmark = pytest.mark.spark
 MAX_GAP_S = 600
@@ -63,8 +63,8 @@ def dictionary(pattern: CompiledPattern, tracks: dict[str, list[tuple[int, float
 
 @pytest.mark.parametrize("partitions", [1, 2, 5])
 def test_counts_are_those_of_a_plain_dictionary_for_any_partitioning(spark: "SparkSession", partitions: int) -> None:
-    from pipeline.stages.count import count_patterns
-    from pipeline.stages.track_walk import Walked
+    from foresail.pipeline.stages.count import count_patterns
+    from foresail.pipeline.stages.track_walk import Walked
 
     tracks, pattern = tracks_of(partitions), plain_pattern()
     events = events_of(spark, tracks, seed=3)
@@ -89,12 +89,12 @@ def near_stage(events: "DataFrame") -> "DataFrame":
 
 @pytest.mark.parametrize("partitions", [1, 3])
 def test_a_family_counts_the_stretches_near_each_feature(spark: "SparkSession", partitions: int) -> None:
-    from models.scoring.problem import count_rows
-    from pipeline.stages.count import count_patterns
-    from pipeline.stages.crossing import FamilyGroup
-    from pipeline.stages.sample import collect_sample
-    from pipeline.stages.track_walk import Walked
-    from pipeline.track_sample import Share
+    from foresail.models.scoring.problem import count_rows
+    from foresail.pipeline.stages.count import count_patterns
+    from foresail.pipeline.stages.crossing import FamilyGroup
+    from foresail.pipeline.stages.sample import collect_sample
+    from foresail.pipeline.stages.track_walk import Walked
+    from foresail.pipeline.track_sample import Share
 
     where = {"at": "port.distance_m < 1", "by": "1 <= port.distance_m < 3"}
     pattern = compile_pattern(spec_of("reach", "by ; at", where, family="port", max_gap_us=MAX_GAP_S * 1_000_000))
@@ -112,9 +112,9 @@ def test_a_family_counts_the_stretches_near_each_feature(spark: "SparkSession", 
 def test_files_that_workers_read_themselves_count_the_same(
     spark: "SparkSession", tmp_path: Path, laid_out: bool
 ) -> None:
-    from pipeline.stages.count import count_patterns
-    from pipeline.stages.layout import by_track, write_layout
-    from pipeline.stages.track_walk import Walked
+    from foresail.pipeline.stages.count import count_patterns
+    from foresail.pipeline.stages.layout import by_track, write_layout
+    from foresail.pipeline.stages.track_walk import Walked
 
     tracks, pattern, folder = tracks_of(21), plain_pattern(), tmp_path / "events"
     events = events_of(spark, tracks, seed=5)
@@ -128,7 +128,7 @@ def test_files_that_workers_read_themselves_count_the_same(
 
 
 def rows_of(names: list[str], near: list[int]) -> "EventRows":
-    from pipeline.stages.recognition_line import EventRows, FamilyRows
+    from foresail.pipeline.stages.recognition_line import EventRows, FamilyRows
 
     first = [n for n, name in enumerate(names) if n == 0 or name != names[n - 1]]
     words = np.arange(len(names), dtype=np.int64).reshape(-1, 1)
@@ -142,7 +142,7 @@ def rows_of(names: list[str], near: list[int]) -> "EventRows":
 
 @pytest.mark.parametrize("cuts", [[], [1], [2, 3], [3], [4, 5], [1, 2, 3, 4, 5, 6]])
 def test_whole_tracks_are_never_cut_and_lose_nothing(cuts: list[int]) -> None:
-    from pipeline.stages.symbols import WholeTracks
+    from foresail.pipeline.stages.symbols import WholeTracks
 
     names, near = ["a", "a", "a", "b", "c", "c", "c"], [1, 0, 2, 1, 0, 0, 3]
     held, found, seen = WholeTracks(), [], 0

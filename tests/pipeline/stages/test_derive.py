@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipeline.schemas import DERIVED_COLUMNS, POSITION_SCHEMA
-from pipeline.stages.derive import DeriveOptions, derive, options_of
-from pipeline.stages.derive_stream import derive_stream
-from pipeline.stages.policy import Policy
+from foresail.pipeline.schemas import DERIVED_COLUMNS, POSITION_SCHEMA
+from foresail.pipeline.stages.derive import DeriveOptions, derive, options_of
+from foresail.pipeline.stages.derive_stream import derive_stream
+from foresail.pipeline.stages.policy import Policy
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -6,17 +6,17 @@ from random import Random
 import numpy as np
 import pyarrow as pa
 
-from models.counts import NO_GROUP, GroupedCounts, grouped_from_bytes, merge_grouped
-from models.groups import GroupModels, build_groups
-from models.kinds import KINDS as FORECAST_KINDS
-from models.model import Emission, Model, ModelSettings, build
-from models.suffix_tree import LearnSettings
-from patterns.compiler import compile_pattern
-from patterns.spec import spec_of
-from pipeline.stages.count import BeginCounting
-from pipeline.stages.forecast_worker import FORECASTS, POSITIVE, Asked, BeginForecasting, GroupsServed
-from pipeline.stages.recognition_line import EventRows
-from pipeline.stages.track_groups import Membership
+from foresail.models.counts import NO_GROUP, GroupedCounts, grouped_from_bytes, merge_grouped
+from foresail.models.groups import GroupModels, build_groups
+from foresail.models.kinds import KINDS as FORECAST_KINDS
+from foresail.models.model import Emission, Model, ModelSettings, build
+from foresail.models.suffix_tree import LearnSettings
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.spec import spec_of
+from foresail.pipeline.stages.count import BeginCounting
+from foresail.pipeline.stages.forecast_worker import FORECASTS, POSITIVE, Asked, BeginForecasting, GroupsServed
+from foresail.pipeline.stages.recognition_line import EventRows
+from foresail.pipeline.stages.track_groups import Membership
 from tests.models.forecasting import random_text
 from tests.models.letters import MINUTE, lettered, words_of
 

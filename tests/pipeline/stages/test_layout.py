@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.stages.layout import LAYOUT_FILE, ROWS_PER_FILE, files_for, read_layout
+from foresail.pipeline.stages.layout import LAYOUT_FILE, ROWS_PER_FILE, files_for, read_layout
 
 
 @given(st.integers(0, 10**9), st.integers(1, 64))

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pipeline.errors import InputError
-from pipeline.stages.policy import Policy, parse_policy
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.stages.policy import Policy, parse_policy
 
 
 def test_entries_set_choices_and_the_rest_keeps_its_default() -> None:

@@ -6,9 +6,9 @@ import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from patterns.compiler import compile_pattern
-from patterns.spec import Output, Report, spec_of
-from pipeline.stages.recognise import FamilyGroup, Recognise
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.spec import Output, Report, spec_of
+from foresail.pipeline.stages.recognise import FamilyGroup, Recognise
 
 pytestmark = pytest.mark.spark
 

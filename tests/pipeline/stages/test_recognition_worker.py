@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pipeline.stages.recognition_worker import NO_LAYER, SortedRows, track_starts, whole_events, words_of
+from foresail.pipeline.stages.recognition_worker import NO_LAYER, SortedRows, track_starts, whole_events, words_of
 
 ROWS = [
     ("a", 1, NO_LAYER, None),

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.stages.resample import resample
+from foresail.pipeline.stages.resample import resample
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

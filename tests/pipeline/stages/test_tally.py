@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from patterns.compiler import compile_pattern
-from patterns.recognition.recogniser import Batch, Recogniser
-from patterns.spec import Output, Report, spec_of
-from pipeline.stages.tally import MATCHES, ROWS, counts_of
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.recognition.recogniser import Batch, Recogniser
+from foresail.patterns.spec import Output, Report, spec_of
+from foresail.pipeline.stages.tally import MATCHES, ROWS, counts_of
 
 WHERE = {"a": "x"}
 PATTERNS = (

@@ -13,7 +13,7 @@ ROWS = [("a", "tug", 1), ("a", "tug", 2), ("a", "ferry", 3), ("b", None, 1), ("c
 
 
 def test_a_track_is_in_the_group_it_names_most_often(spark: "SparkSession") -> None:
-    from pipeline.stages.track_groups import memberships
+    from foresail.pipeline.stages.track_groups import memberships
 
     events = spark.createDataFrame(ROWS, "track string, vessel_type string, ship_type int")
     found = memberships(events, ["vessel_type", "track"])

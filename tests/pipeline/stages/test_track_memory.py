@@ -4,8 +4,8 @@ import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.stages.derive import PREVIOUS_COLUMNS
-from pipeline.stages.track_memory import Met, decode_memory, empty_memory, encode_memory, meet
+from foresail.pipeline.stages.derive import PREVIOUS_COLUMNS
+from foresail.pipeline.stages.track_memory import Met, decode_memory, empty_memory, encode_memory, meet
 
 ROWS = st.lists(
     st.tuples(

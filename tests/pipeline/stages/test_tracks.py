@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.stages.derive import DeriveOptions
-from pipeline.stages.policy import Policy
-from pipeline.stages.tracks import Settled, settle
+from foresail.pipeline.stages.derive import DeriveOptions
+from foresail.pipeline.stages.policy import Policy
+from foresail.pipeline.stages.tracks import Settled, settle
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,8 +8,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.sinks.matches import write_json_lines
-from pipeline.stages.whole_matches import placed, read_matches, whole_matches
+from foresail.pipeline.sinks.matches import write_json_lines
+from foresail.pipeline.stages.whole_matches import placed, read_matches, whole_matches
 
 pytestmark = pytest.mark.spark
 

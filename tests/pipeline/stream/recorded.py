@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pipeline.settings import TopicSettings
+from foresail.pipeline.settings import TopicSettings
 
 CATALOG = """\
 patterns:

@@ -6,11 +6,11 @@ import pyarrow as pa
 from pyspark.sql import types as T  # noqa: N812
 from pyspark.sql.pandas.types import to_arrow_type
 
-from pipeline.stages.derive import REMEMBERED
-from pipeline.stages.track_memory import empty_memory
-from pipeline.stream.arranging import Arranging, fitted
-from pipeline.stream.bucket_rules import BucketRules
-from pipeline.stream.operator import AGAIN, CONTROL, EVENT, LATE, TICK
+from foresail.pipeline.stages.derive import REMEMBERED
+from foresail.pipeline.stages.track_memory import empty_memory
+from foresail.pipeline.stream.arranging import Arranging, fitted
+from foresail.pipeline.stream.bucket_rules import BucketRules
+from foresail.pipeline.stream.operator import AGAIN, CONTROL, EVENT, LATE, TICK
 
 
 def positions(seed: int, number: int = 400) -> pd.DataFrame:

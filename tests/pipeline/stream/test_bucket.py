@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from patterns.spec import Output
-from pipeline.stream.bucket_rules import BucketRules
-from pipeline.stream.saved import BucketClock
+from foresail.patterns.spec import Output
+from foresail.pipeline.stream.bucket_rules import BucketRules
+from foresail.pipeline.stream.saved import BucketClock
 from tests.pipeline.stream import lines
 
 PATTERNS = lines.some_patterns()

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from patterns.catalog.entry import PatternEntry
-from pipeline.settings import AlertSettings
-from pipeline.stream.bucket_alerts import Alerting
+from foresail.patterns.catalog.entry import PatternEntry
+from foresail.pipeline.settings import AlertSettings
+from foresail.pipeline.stream.bucket_alerts import Alerting
 from tests.pipeline.stream.lines import CONDITIONS, NOTHING, Running, some_events, some_patterns, spec_for
 
 PATTERNS = {"stays": ("slow{3,}", "episodes"), "starts": ("slow ; hidden _* ; fast", "each")}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipeline.stream.closing import Door
+from foresail.pipeline.stream.closing import Door
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from pipeline.stream.codec import StateFormatError, decode, encode
-from pipeline.stream.joining import joined
+from foresail.pipeline.stream.codec import StateFormatError, decode, encode
+from foresail.pipeline.stream.joining import joined
 from tests.pipeline.stream import lines
 
 PATTERNS = lines.some_patterns()

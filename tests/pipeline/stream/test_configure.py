@@ -8,12 +8,12 @@ import pytest
 import shapely
 import yaml
 
-from geo.worker import on_shelf
-from pipeline.errors import InputError
-from pipeline.progress import SILENT
-from pipeline.settings import Settings
-from pipeline.stream.configure import Order, _read_reply, control_message
-from pipeline.stream.query import SHELF
+from foresail.geo.worker import on_shelf
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.progress import SILENT
+from foresail.pipeline.settings import Settings
+from foresail.pipeline.stream.configure import Order, _read_reply, control_message
+from foresail.pipeline.stream.query import SHELF
 from tests.pipeline.stream import lines
 
 

@@ -1,7 +1,7 @@
 import pytest
 
-from pipeline.stream.configuration import Configuration, Turned, configuration_from
-from pipeline.stream.control import ControlMessage, Known, Refusal, changed, parse_control
+from foresail.pipeline.stream.configuration import Configuration, Turned, configuration_from
+from foresail.pipeline.stream.control import ControlMessage, Known, Refusal, changed, parse_control
 
 KNOWN = Known(("stays", "starts"), ("stays",))
 

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from models.forecaster import Forecaster
-from models.kinds import KINDS, Kind
-from pipeline.stream.findings import FINDING_DDL, forecast_rows, frame
+from foresail.models.forecaster import Forecaster
+from foresail.models.kinds import KINDS, Kind
+from foresail.pipeline.stream.findings import FINDING_DDL, forecast_rows, frame
 from tests.models.forecasting import batch_of, model_of, random_text
 from tests.models.letters import MINUTE, lettered, words_of
 
@@ -45,7 +45,7 @@ def test_the_other_kinds_always_have_a_probability(kind: Kind) -> None:
 
 @pytest.mark.spark
 def test_what_leaves_the_line_has_a_spread_and_a_null_where_there_is_no_interval(spark: "SparkSession") -> None:
-    from pipeline.stream.sinks import value_of
+    from foresail.pipeline.stream.sinks import value_of
 
     tables = [rows_of(kind) for kind in KINDS]
     rows = spark.createDataFrame(frame(tables), FINDING_DDL).select(value_of().alias("value"))

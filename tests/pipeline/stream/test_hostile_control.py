@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pipeline.settings import Settings, read_settings
-from pipeline.stream.configure import Order
+from foresail.pipeline.settings import Settings, read_settings
+from foresail.pipeline.stream.configure import Order
 from tests.models.test_archive import HOSTILE
 from tests.pipeline.stream.recorded import messages, positions, settings_file
 from tests.pipeline.stream.test_live_line import (
@@ -53,7 +53,7 @@ def send_control(servers: str, settings: Settings, texts: list[bytes | None]) ->
 @pytest.fixture
 def settings_of_line(tmp_path: Path, broker: str) -> Path:
     """A line whose store holds a model that claims petabytes and a catalog that nests without end."""
-    from pipeline.kafka import create_topics
+    from foresail.pipeline.kafka import create_topics
 
     store = tmp_path / "models"
     file = settings_file(tmp_path, broker, "hostile", models=str(store))

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import numpy as np
 
-from models.counts import Counts, count, merge
-from patterns.compiler import compile_pattern
-from patterns.spec import spec_of
-from pipeline.stream.kept_counts import MOST_FILES, TAKEN, KeptCounts
+from foresail.models.counts import Counts, count, merge
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.spec import spec_of
+from foresail.pipeline.stream.kept_counts import MOST_FILES, TAKEN, KeptCounts
 
 PATTERN = compile_pattern(spec_of("stays", "slow{3,}", {"slow": "x < 1"}))
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.kafka import create_topics
-from pipeline.stream.lag import LagWatch
+from foresail.pipeline.kafka import create_topics
+from foresail.pipeline.stream.lag import LagWatch
 
 pytestmark = pytest.mark.kafka
 

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from pipeline.errors import InputError
-from pipeline.settings import StreamSettings
-from pipeline.stream.line_metrics import Metrics, serve
-from pipeline.stream.live_table import live_table
-from pipeline.stream.telling import Tally
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.settings import StreamSettings
+from foresail.pipeline.stream.line_metrics import Metrics, serve
+from foresail.pipeline.stream.live_table import live_table
+from foresail.pipeline.stream.telling import Tally
 
 
 def stats(**values: Any) -> dict[str, Any]:

@@ -18,15 +18,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from models.counts import count
-from models.model import ModelSettings, build
-from models.store import ModelStore
-from models.suffix_tree import LearnSettings
-from patterns.catalog.loader import read_catalog
-from patterns.compiler import compile_pattern
-from pipeline.progress import SILENT
-from pipeline.settings import Settings, read_settings
-from pipeline.stream.configure import Order, control_message, known_types, send
+from foresail.models.counts import count
+from foresail.models.model import ModelSettings, build
+from foresail.models.store import ModelStore
+from foresail.models.suffix_tree import LearnSettings
+from foresail.patterns.catalog.loader import read_catalog
+from foresail.patterns.compiler import compile_pattern
+from foresail.pipeline.progress import SILENT
+from foresail.pipeline.settings import Settings, read_settings
+from foresail.pipeline.stream.configure import Order, control_message, known_types, send
 from tests.pipeline.stream.recorded import Message, messages, poison, positions, settings_file
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
@@ -135,7 +135,7 @@ class Scenario:
 
 
 def run_scenario(folder: Path, servers: str, prefix: str, kills: int) -> Scenario:
-    from pipeline.kafka import create_topics
+    from foresail.pipeline.kafka import create_topics
 
     file = settings_file(
         folder,
@@ -217,11 +217,11 @@ def expected(spark: Any, rows: pd.DataFrame, catalog: Path) -> set[tuple[Any, ..
     from pyspark.sql import functions as F  # noqa: N812
     from pyspark.sql import types as T  # noqa: N812
 
-    from patterns.spec import without_features
-    from pipeline.conditions import attribute_types
-    from pipeline.schemas import POSITION_COLUMNS
-    from pipeline.stages.derive import DeriveOptions, derive
-    from pipeline.stages.recognise import Recognise
+    from foresail.patterns.spec import without_features
+    from foresail.pipeline.conditions import attribute_types
+    from foresail.pipeline.schemas import POSITION_COLUMNS
+    from foresail.pipeline.stages.derive import DeriveOptions, derive
+    from foresail.pipeline.stages.recognise import Recognise
 
     frame = spark.createDataFrame(rows.assign(offset=range(len(rows))))
     frame = frame.withColumn("time", F.timestamp_seconds("time"))
@@ -326,8 +326,8 @@ def test_killed_five_times_nothing_is_lost_and_nothing_extra(tmp_path: Path, bro
 
 @pytest.mark.soak
 def test_a_broker_that_is_gone_for_a_while_is_waited_for(tmp_path: Path, spark: Any) -> None:
-    from pipeline.kafka import create_topics, start_broker, stop_broker
-    from pipeline.kafka.broker import free_port
+    from foresail.pipeline.kafka import create_topics, start_broker, stop_broker
+    from foresail.pipeline.kafka.broker import free_port
 
     jars, port, home = read_settings(environment={}).jars.directory, free_port(), tmp_path / "kafka"
     servers = str(start_broker(home, port, jars).address)
@@ -357,7 +357,7 @@ def test_a_broker_that_is_gone_for_a_while_is_waited_for(tmp_path: Path, spark: 
 def test_late_events_are_read_after_all_and_the_last_words_are_those_of_batch(
     tmp_path: Path, broker: str, spark: Any
 ) -> None:
-    from pipeline.kafka import create_topics
+    from foresail.pipeline.kafka import create_topics
 
     file = settings_file(tmp_path, broker, "late", rerun_s=10_800.0)
     settings, log = read_settings(file, environment={}), tmp_path / "log"

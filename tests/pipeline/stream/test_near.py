@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from patterns.compiler import compile_pattern
-from patterns.recognition.families import FamilyRecogniser
-from patterns.recognition.recogniser import Batch
-from patterns.spec import spec_of
-from pipeline.stages.found import found_batch
-from pipeline.stream.line_spec import FamilySpec, LineSpec
-from pipeline.stream.near import near_of, text_of
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.recognition.families import FamilyRecogniser
+from foresail.patterns.recognition.recogniser import Batch
+from foresail.patterns.spec import spec_of
+from foresail.pipeline.stages.found import found_batch
+from foresail.pipeline.stream.line_spec import FamilySpec, LineSpec
+from foresail.pipeline.stream.near import near_of, text_of
 from tests.pipeline.stream import lines
 
 PATTERN = compile_pattern(

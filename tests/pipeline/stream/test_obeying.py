@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from models.store import ModelStore
-from patterns.conditions.typing import AttributeType
-from patterns.recognition.tables import shared_conditions
-from pipeline.stream.configuration import Configuration
-from pipeline.stream.line_spec import LineSpec
+from foresail.models.store import ModelStore
+from foresail.patterns.conditions.typing import AttributeType
+from foresail.patterns.recognition.tables import shared_conditions
+from foresail.pipeline.stream.configuration import Configuration
+from foresail.pipeline.stream.line_spec import LineSpec
 from tests.hostile_yaml import BOMBS
 from tests.models.forecasting import model_of
 from tests.models.letters import lettered
@@ -96,7 +96,7 @@ def test_whatever_is_raised_while_a_message_is_obeyed_it_is_refused(
         raise error
 
     with monkeypatch.context() as patched:
-        patched.setattr("pipeline.stream.obeying.line_for", fails)
+        patched.setattr("foresail.pipeline.stream.obeying.line_for", fails)
         (reply,) = answers(running, {"pattern": "lettered", "threshold": 0.9})
     assert (reply["accepted"], bool(reply["reason"])) == (False, True)
     assert running.bucket is not None

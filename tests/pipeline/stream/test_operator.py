@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from patterns.conditions.typing import AttributeType
-from pipeline.stream.configure import keep_catalog
-from pipeline.stream.line_spec import LineSpec
+from foresail.patterns.conditions.typing import AttributeType
+from foresail.pipeline.stream.configure import keep_catalog
+from foresail.pipeline.stream.line_spec import LineSpec
 from tests.pipeline.stream import lines
 
 STAYS, STARTS, SWINGS = lines.some_patterns()

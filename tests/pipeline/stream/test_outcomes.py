@@ -5,12 +5,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from models.forecasts import Forecasts
-from models.kernels.decisions import Decisions
-from patterns.recognition.matches import NO_FEATURE, NOT_COUNTED, Matches
-from pipeline.stream.line import Finding
-from pipeline.stream.ordering import Ordered
-from pipeline.stream.outcomes import Outcomes, chosen
+from foresail.models.forecasts import Forecasts
+from foresail.models.kernels.decisions import Decisions
+from foresail.patterns.recognition.matches import NO_FEATURE, NOT_COUNTED, Matches
+from foresail.pipeline.stream.line import Finding
+from foresail.pipeline.stream.ordering import Ordered
+from foresail.pipeline.stream.outcomes import Outcomes, chosen
 
 MODEL: Any = SimpleNamespace(pattern="p", settings=SimpleNamespace(events_ahead=3))
 PATTERN: Any = SimpleNamespace(name="p")

@@ -13,27 +13,27 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from models.counts import count
-from models.model import ModelSettings, build
-from models.store import ModelStore
-from models.suffix_tree import LearnSettings
-from patterns.compiler import compile_pattern
-from pipeline.catalogs import catalog_named
-from pipeline.conditions import attribute_types
-from pipeline.jobs.enrich import EnrichOrder, enrich_events
-from pipeline.jobs.forecast import ForecastRequest, run_forecast
-from pipeline.jobs.recognise import RecogniseRequest, run_recognise
-from pipeline.progress import SILENT
-from pipeline.settings import Settings, TopicSettings
-from pipeline.stages.policy import Policy
-from pipeline.stream.job import prepare_topics
+from foresail.models.counts import count
+from foresail.models.model import ModelSettings, build
+from foresail.models.store import ModelStore
+from foresail.models.suffix_tree import LearnSettings
+from foresail.patterns.compiler import compile_pattern
+from foresail.pipeline.catalogs import catalog_named
+from foresail.pipeline.conditions import attribute_types
+from foresail.pipeline.jobs.enrich import EnrichOrder, enrich_events
+from foresail.pipeline.jobs.forecast import ForecastRequest, run_forecast
+from foresail.pipeline.jobs.recognise import RecogniseRequest, run_recognise
+from foresail.pipeline.progress import SILENT
+from foresail.pipeline.settings import Settings, TopicSettings
+from foresail.pipeline.stages.policy import Policy
+from foresail.pipeline.stream.job import prepare_topics
 from tests.pipeline.stream.meetings import BEGIN_S, BEHIND, arriving, positions, write_layers
 from tests.pipeline.stream.recorded import CATALOG
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from pipeline.stream.job import Stream
+    from foresail.pipeline.stream.job import Stream
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 PAIRS = ("rendezvous", "encounter", "tugging", "collision_risk")
@@ -73,7 +73,7 @@ def settings_in(folder: Path, servers: str, **stream: Any) -> Settings:
 @contextmanager
 def running(spark: "SparkSession", settings: Settings) -> "Iterator[Stream]":
     """A line that reads files as they arrive, until it is left."""
-    from pipeline.stream.job import Stream
+    from foresail.pipeline.stream.job import Stream
 
     stream = Stream(spark, settings, Policy(), SILENT)
     thread = threading.Thread(target=stream.run, args=(False,))
@@ -136,8 +136,8 @@ def batch(spark: "SparkSession", folder: Path, rows: pd.DataFrame) -> tuple[pd.D
     """Matches and forecasts as the commands make them: pairs made and enriched, then recognised and forecast."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    from pipeline.schemas import POSITION_COLUMNS
-    from pipeline.stages.derive import DeriveOptions, derive
+    from foresail.pipeline.schemas import POSITION_COLUMNS
+    from foresail.pipeline.stages.derive import DeriveOptions, derive
 
     plain = rows.drop(columns="behind_s").assign(offset=range(len(rows)))
     plain = plain.astype(object).where(plain.notna(), None)

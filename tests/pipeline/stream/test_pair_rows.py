@@ -1,5 +1,5 @@
-from pipeline.stream.bucket_rules import BucketRules
-from pipeline.stream.pair_rows import pair_bucket_rules, pair_settings
+from foresail.pipeline.stream.bucket_rules import BucketRules
+from foresail.pipeline.stream.pair_rows import pair_bucket_rules, pair_settings
 
 
 def test_only_what_conditions_read_of_either_track_is_carried_and_when_it_arrived() -> None:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from patterns.conditions.typing import AttributeType
-from pipeline.catalogs import catalog_named
-from pipeline.errors import InputError
-from pipeline.settings import StreamSettings
-from pipeline.stream.plan import Compiled, KnownTypes, compile_line
+from foresail.patterns.conditions.typing import AttributeType
+from foresail.pipeline.catalogs import catalog_named
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.settings import StreamSettings
+from foresail.pipeline.stream.plan import Compiled, KnownTypes, compile_line
 
 NUMBER, TEXT = AttributeType.NUMBER, AttributeType.STRING
 POSITIONS = dict.fromkeys(("lon", "lat", "speed_kn", "distance_m", "drift_deg", "gap_s"), NUMBER)

@@ -11,25 +11,25 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from models.counts import count, counts_from_bytes, merge
-from models.forecaster import Forecaster
-from models.model import ModelSettings, build
-from models.store import ModelStore
-from models.suffix_tree import LearnSettings
-from models.symbols import SymbolTable
-from patterns.catalog.loader import read_catalog
-from patterns.compiler import compile_pattern
-from patterns.conditions.text import text_of
-from patterns.conditions.typing import AttributeType
-from patterns.recognition.recogniser import Batch
-from patterns.recognition.tables import shared_conditions
-from patterns.spec import without_features
-from pipeline.cli.models import command as models_command
-from pipeline.progress import SILENT
-from pipeline.settings import Settings, StreamSettings
-from pipeline.stream.configure import Order, control_message, keep_catalog, relearned
-from pipeline.stream.line_spec import LineSpec
-from pipeline.stream.online import learned
+from foresail.models.counts import count, counts_from_bytes, merge
+from foresail.models.forecaster import Forecaster
+from foresail.models.model import ModelSettings, build
+from foresail.models.store import ModelStore
+from foresail.models.suffix_tree import LearnSettings
+from foresail.models.symbols import SymbolTable
+from foresail.patterns.catalog.loader import read_catalog
+from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.conditions.text import text_of
+from foresail.patterns.conditions.typing import AttributeType
+from foresail.patterns.recognition.recogniser import Batch
+from foresail.patterns.recognition.tables import shared_conditions
+from foresail.patterns.spec import without_features
+from foresail.pipeline.cli.models import command as models_command
+from foresail.pipeline.progress import SILENT
+from foresail.pipeline.settings import Settings, StreamSettings
+from foresail.pipeline.stream.configure import Order, control_message, keep_catalog, relearned
+from foresail.pipeline.stream.line_spec import LineSpec
+from foresail.pipeline.stream.online import learned
 from tests.pipeline.stream import lines
 
 CATALOG = """\

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipeline.errors import InputError
-from pipeline.stream.lag import Reader, lag_of, read_progress
-from pipeline.stream.replay import ReplayRequest, Slice, run_replay, together
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.stream.lag import Reader, lag_of, read_progress
+from foresail.pipeline.stream.replay import ReplayRequest, Slice, run_replay, together
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,9 +9,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from pipeline.stages.found import FOUND
-from pipeline.stream.bucket_rules import BucketRules
-from pipeline.stream.rerun import difference
+from foresail.pipeline.stages.found import FOUND
+from foresail.pipeline.stream.bucket_rules import BucketRules
+from foresail.pipeline.stream.rerun import difference
 from tests.pipeline.stream import lines
 
 HOUR_US = 3_600_000_000

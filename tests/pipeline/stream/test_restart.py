@@ -9,27 +9,27 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from models.counts import count
-from models.model import ModelSettings, build
-from models.store import ModelStore
-from models.suffix_tree import LearnSettings
-from models.symbols import SymbolTable
-from patterns.compiler import CompiledPattern, compile_pattern
-from patterns.conditions.text import text_of
-from patterns.conditions.typing import AttributeType
-from patterns.recognition.families import FamilyRecogniser
-from patterns.recognition.recogniser import Batch
-from patterns.recognition.tables import shared_conditions
-from patterns.spec import Output, Report, spec_of
-from pipeline.settings import StreamSettings
-from pipeline.stages.found import found_batch
-from pipeline.stream.bucket_rules import BucketRules
-from pipeline.stream.codec import StateFormatError
-from pipeline.stream.line_spec import FamilySpec, LineSpec
-from pipeline.stream.near import near_of
-from pipeline.stream.near import text_of as near_text
-from pipeline.stream.plan import _models
-from pipeline.stream.saved import from_row, to_row
+from foresail.models.counts import count
+from foresail.models.model import ModelSettings, build
+from foresail.models.store import ModelStore
+from foresail.models.suffix_tree import LearnSettings
+from foresail.models.symbols import SymbolTable
+from foresail.patterns.compiler import CompiledPattern, compile_pattern
+from foresail.patterns.conditions.text import text_of
+from foresail.patterns.conditions.typing import AttributeType
+from foresail.patterns.recognition.families import FamilyRecogniser
+from foresail.patterns.recognition.recogniser import Batch
+from foresail.patterns.recognition.tables import shared_conditions
+from foresail.patterns.spec import Output, Report, spec_of
+from foresail.pipeline.settings import StreamSettings
+from foresail.pipeline.stages.found import found_batch
+from foresail.pipeline.stream.bucket_rules import BucketRules
+from foresail.pipeline.stream.codec import StateFormatError
+from foresail.pipeline.stream.line_spec import FamilySpec, LineSpec
+from foresail.pipeline.stream.near import near_of
+from foresail.pipeline.stream.near import text_of as near_text
+from foresail.pipeline.stream.plan import _models
+from foresail.pipeline.stream.saved import from_row, to_row
 from tests.pipeline.stream import lines
 
 TYPES = {"x": AttributeType.NUMBER, "y": AttributeType.NUMBER}

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pytest
 
-from pipeline.progress import SILENT
-from pipeline.settings import Settings
-from pipeline.stages.policy import Policy
+from foresail.pipeline.progress import SILENT
+from foresail.pipeline.settings import Settings
+from foresail.pipeline.stages.policy import Policy
 from tests.pipeline.stream.recorded import CATALOG, positions
 from tests.pipeline.stream.test_live_line import expected, row_key, store_with_model
 
@@ -24,7 +24,7 @@ OTHERS = (
 
 
 def run(spark: "SparkSession", folder: Path, **stream: Any) -> dict[str, Any]:
-    from pipeline.stream.job import Stream
+    from foresail.pipeline.stream.job import Stream
 
     values = {
         "source": "files",

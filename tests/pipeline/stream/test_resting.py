@@ -5,10 +5,10 @@ from itertools import count
 import numpy as np
 import pandas as pd
 
-from pipeline.stream.bucket_rules import BucketRules
-from pipeline.stream.configuration import Configuration
-from pipeline.stream.line_spec import line_for
-from pipeline.stream.resting import Adopting, chunk_of, fetch, forget, lay_down
+from foresail.pipeline.stream.bucket_rules import BucketRules
+from foresail.pipeline.stream.configuration import Configuration
+from foresail.pipeline.stream.line_spec import line_for
+from foresail.pipeline.stream.resting import Adopting, chunk_of, fetch, forget, lay_down
 from tests.pipeline.stream import lines
 
 SPEC = lines.spec_for(lines.some_patterns(), "resting")

@@ -1,4 +1,4 @@
-from pipeline.stream.rolling import Rolling
+from foresail.pipeline.stream.rolling import Rolling
 
 
 def outcomes(tp: float, fp: float, fn: float, tn: float) -> dict[str, float]:

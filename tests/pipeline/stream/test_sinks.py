@@ -1,4 +1,4 @@
-from pipeline.stream.sinks import joined_replies
+from foresail.pipeline.stream.sinks import joined_replies
 
 
 def ack(accepted: bool, **more: object) -> dict[str, object]:

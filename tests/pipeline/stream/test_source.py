@@ -1,10 +1,10 @@
 import pytest
 from pyspark.sql import SparkSession
 
-from pipeline.settings import StreamSettings
-from pipeline.sources.feeds import find_feed
-from pipeline.sources.json_lines import parse_json
-from pipeline.stream.source import with_columns
+from foresail.pipeline.settings import StreamSettings
+from foresail.pipeline.sources.feeds import find_feed
+from foresail.pipeline.sources.json_lines import parse_json
+from foresail.pipeline.stream.source import with_columns
 
 pytestmark = pytest.mark.spark
 MESSAGE = '{"track": "7", "time": 1700000000, "lon": 8, "lat": 54, "ship_type": 30, "depth_m": "12.5", "name": "Emma"}'

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from patterns.conditions import parse_condition
-from pipeline.stream.words import words_of
+from foresail.patterns.conditions import parse_condition
+from foresail.pipeline.stream.words import words_of
 
 
 def test_conditions_that_did_not_cross_are_added_to_those_that_did() -> None:

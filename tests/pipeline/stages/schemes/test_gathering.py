@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from patterns.recognition.families import Near
-from pipeline.stages.found import Places
-from pipeline.stages.recognition_line import EventRows, FamilyRows
-from pipeline.stages.schemes.gathering import bucket_keys, gathered, in_slices, put_together, spark_hash
-from pipeline.stages.schemes.parquet_reader import ReadBatch
+from foresail.patterns.recognition.families import Near
+from foresail.pipeline.stages.found import Places
+from foresail.pipeline.stages.recognition_line import EventRows, FamilyRows
+from foresail.pipeline.stages.schemes.gathering import bucket_keys, gathered, in_slices, put_together, spark_hash
+from foresail.pipeline.stages.schemes.parquet_reader import ReadBatch
 
 Event = tuple[str, int, int, int, float, tuple[int, ...]]
 

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.stages.schemes.giants import SAMPLED_GROUPS, SLICES_PER_WORKER, long_tracks
-from pipeline.stages.schemes.parquet_source import ParquetSource, parquet_source
+from foresail.pipeline.stages.schemes.giants import SAMPLED_GROUPS, SLICES_PER_WORKER, long_tracks
+from foresail.pipeline.stages.schemes.parquet_source import ParquetSource, parquet_source
 
 SECOND = 1_000_000
 MICROS = pa.timestamp("us", tz="UTC")

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.stages.schemes.parquet_source import ParquetSource, Piece, Unfit, in_pieces, parquet_source
+from foresail.pipeline.stages.schemes.parquet_source import ParquetSource, Piece, Unfit, in_pieces, parquet_source
 
 MICROS = pa.timestamp("us", tz="UTC")
 GOOD = {

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.stages.schemes.planner import EVENTS_PER_BUCKET, Facts, Scheme, choose
+from foresail.pipeline.stages.schemes.planner import EVENTS_PER_BUCKET, Facts, Scheme, choose
 
 LAID_OUT = Facts(cores=4, units=6, events=10_000_000, tracks=5_000, files=8, whole_tracks="laid out")
 

@@ -13,17 +13,17 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from patterns.compiler import CompiledPattern, compile_pattern
-from patterns.errors import PatternError
-from patterns.spec import AfterMatch, Output, Report, spec_of
-from pipeline.sources.table import read_events
-from pipeline.stages.layout import LAYOUT_FILE, Layout
-from pipeline.stages.recognise import Recognise
-from pipeline.stages.schemes.facts import prepare
-from pipeline.stages.schemes.giants import long_tracks
-from pipeline.stages.schemes.planner import Scheme
-from pipeline.stages.schemes.running import Work, run_scheme
-from pipeline.stages.tally import EVENTS, MATCHES, ROWS, open_tally
+from foresail.patterns.compiler import CompiledPattern, compile_pattern
+from foresail.patterns.errors import PatternError
+from foresail.patterns.spec import AfterMatch, Output, Report, spec_of
+from foresail.pipeline.sources.table import read_events
+from foresail.pipeline.stages.layout import LAYOUT_FILE, Layout
+from foresail.pipeline.stages.recognise import Recognise
+from foresail.pipeline.stages.schemes.facts import prepare
+from foresail.pipeline.stages.schemes.giants import long_tracks
+from foresail.pipeline.stages.schemes.planner import Scheme
+from foresail.pipeline.stages.schemes.running import Work, run_scheme
+from foresail.pipeline.stages.tally import EVENTS, MATCHES, ROWS, open_tally
 
 pytestmark = pytest.mark.spark
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from patterns.catalog.entry import PatternEntry
-from patterns.compiler import compile_pattern
-from pipeline.settings import AlertSettings
-from pipeline.stream.alerts import AlertMaker, AlertRules, alert_payloads, fresh_alert_state
+from foresail.patterns.catalog.entry import PatternEntry
+from foresail.patterns.compiler import compile_pattern
+from foresail.pipeline.settings import AlertSettings
+from foresail.pipeline.stream.alerts import AlertMaker, AlertRules, alert_payloads, fresh_alert_state
 
 MINUTE = 60_000_000
 

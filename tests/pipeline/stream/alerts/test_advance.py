@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.stream.alerts import alert_payloads, decode_alerts, encode_alerts, fresh_alert_state
-from pipeline.stream.alerts.forecast_reasons import forecast_reasons
+from foresail.pipeline.stream.alerts import alert_payloads, decode_alerts, encode_alerts, fresh_alert_state
+from foresail.pipeline.stream.alerts.forecast_reasons import forecast_reasons
 from tests.pipeline.stream.alerts.alert_rows import MINUTE, alerts_of, entry_of, forecast, maker_of, match, table, told
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from patterns.compiler import compile_pattern
-from pipeline.stream.alerts import attributes_told
-from pipeline.stream.alerts.match_reasons import match_reasons, worded
+from foresail.patterns.compiler import compile_pattern
+from foresail.pipeline.stream.alerts import attributes_told
+from foresail.pipeline.stream.alerts.match_reasons import match_reasons, worded
 from tests.pipeline.stream.alerts.alert_rows import entry_of, match, table
 
 

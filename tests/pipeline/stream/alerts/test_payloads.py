@@ -9,11 +9,11 @@ import jsonschema
 import pyarrow as pa
 import pytest
 
-from patterns.catalog.loader import built_in_catalog
-from patterns.compiler import compile_pattern
-from pipeline.settings import AlertSettings
-from pipeline.stream.alerts import AlertMaker, AlertRules, alert_payloads, fresh_alert_state, judge_models
-from pipeline.stream.alerts.degraded import ModelScore
+from foresail.patterns.catalog.loader import built_in_catalog
+from foresail.patterns.compiler import compile_pattern
+from foresail.pipeline.settings import AlertSettings
+from foresail.pipeline.stream.alerts import AlertMaker, AlertRules, alert_payloads, fresh_alert_state, judge_models
+from foresail.pipeline.stream.alerts.degraded import ModelScore
 from tests.models.forecasting import model_of, random_text
 from tests.models.letters import lettered
 from tests.pipeline.stream.alerts.alert_rows import alerts_of, entry_of, forecast, maker_of, match, table
@@ -96,7 +96,7 @@ def test_a_row_that_lacks_a_column_is_told() -> None:
 
 
 def test_conditions_of_every_built_in_pattern_can_be_told() -> None:
-    from pipeline.stream.alerts import attributes_told
+    from foresail.pipeline.stream.alerts import attributes_told
 
     for entry in built_in_catalog():
         assert isinstance(attributes_told(compile_pattern(entry.spec())), tuple)

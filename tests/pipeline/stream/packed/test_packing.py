@@ -9,16 +9,16 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from patterns.conditions.parser import parse_condition
-from pipeline.settings import StreamSettings
-from pipeline.stages.policy import Policy
-from pipeline.stream.arranging import unpacked_among
-from pipeline.stream.operator import CONTROL, EVENT, PACKED
-from pipeline.stream.packed.choice import plain_feed
-from pipeline.stream.packed.packing import Packing, unpacked
-from pipeline.stream.packed.scan_kernel import ABSENT, FALSE, LONG, TEXT, TRUE
-from pipeline.stream.packed.scanned import Scanned
-from pipeline.stream.packed.texts import instants_at, spark_places
+from foresail.patterns.conditions.parser import parse_condition
+from foresail.pipeline.settings import StreamSettings
+from foresail.pipeline.stages.policy import Policy
+from foresail.pipeline.stream.arranging import unpacked_among
+from foresail.pipeline.stream.operator import CONTROL, EVENT, PACKED
+from foresail.pipeline.stream.packed.choice import plain_feed
+from foresail.pipeline.stream.packed.packing import Packing, unpacked
+from foresail.pipeline.stream.packed.scan_kernel import ABSENT, FALSE, LONG, TEXT, TRUE
+from foresail.pipeline.stream.packed.scanned import Scanned
+from foresail.pipeline.stream.packed.texts import instants_at, spark_places
 
 ARRIVED = 1_760_000_000_000_000
 TEXTS = (

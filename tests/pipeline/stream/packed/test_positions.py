@@ -9,13 +9,13 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from pipeline.settings import StreamSettings
-from pipeline.sources.feeds import find_feed
-from pipeline.stages.policy import Policy
-from pipeline.stream.packed.choice import plain_feed
-from pipeline.stream.packed.positions import Positions, plain_positions
-from pipeline.stream.packed.texts import spark_places
-from pipeline.stream.source import judged, with_columns
+from foresail.pipeline.settings import StreamSettings
+from foresail.pipeline.sources.feeds import find_feed
+from foresail.pipeline.stages.policy import Policy
+from foresail.pipeline.stream.packed.choice import plain_feed
+from foresail.pipeline.stream.packed.positions import Positions, plain_positions
+from foresail.pipeline.stream.packed.texts import spark_places
+from foresail.pipeline.stream.source import judged, with_columns
 from tests.pipeline.stream.packed.messages import FURTHER, some_messages
 
 ARRIVED = 1_760_000_000_000_000
