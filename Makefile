@@ -14,19 +14,19 @@ help: ## what can be made
 setup: $(STAMPS)/jars $(STAMPS)/kernels ## the virtual environment, the Python packages, the jars and the compiled kernels
 
 $(STAMPS)/venv:
-	@"$(PYTHON)" pipeline/prerequisites.py
-	@"$(PYTHON)" pipeline/set_up.py environment
+	@"$(PYTHON)" pipeline/runtime/prerequisites.py
+	@"$(PYTHON)" pipeline/runtime/set_up.py environment
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/packages: $(STAMPS)/venv pyproject.toml requirements.lock
-	@.venv/bin/python pipeline/set_up.py packages
+	@.venv/bin/python pipeline/runtime/set_up.py packages
 	@touch $@
 
-$(STAMPS)/jars: $(STAMPS)/packages pipeline/jars.py
+$(STAMPS)/jars: $(STAMPS)/packages pipeline/runtime/jars.py
 	@$(FORESAIL) jars
 	@touch $@
 
-$(STAMPS)/kernels: $(STAMPS)/packages $(wildcard patterns/recognition/*.py models/kernels/*.py patterns/conditions/bins.py pipeline/stream/alerts/kernel.py)
+$(STAMPS)/kernels: $(STAMPS)/packages $(wildcard patterns/recognition/*.py models/kernels/*.py patterns/conditions/bins.py pipeline/stream/alerts/kernel.py pipeline/stream/messages/*kernel*.py)
 	@$(FORESAIL) kernels
 	@touch $@
 
@@ -34,7 +34,7 @@ demo: setup ## the main job on simulated data, with embedded defaults
 	@$(FORESAIL) demo
 
 airflow: setup ## a local Airflow with the schedules, on loopback, on simulated data
-	@.venv/bin/python -m foresail.pipeline.local_airflow
+	@.venv/bin/python -m foresail.pipeline.runtime.local_airflow
 
 test: setup lint unit ## lint, then all tests
 

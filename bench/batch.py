@@ -29,14 +29,14 @@ from bench.batch_report import TABLES, grid, plot, table
 from bench.kernel import SIX, variant_entries
 from bench.usage import MARK, cpu_seconds, worker_peak_mb
 from foresail.patterns.catalog.loader import Catalog, built_in_catalog
+from foresail.pipeline.batch import facts
+from foresail.pipeline.batch.facts import columns_read
+from foresail.pipeline.batch.planner import Scheme
 from foresail.pipeline.jobs.recognise import RecogniseRequest, compile_catalog, run_recognise
 from foresail.pipeline.progress import SILENT
-from foresail.pipeline.session import start_spark
+from foresail.pipeline.runtime.session import start_spark
 from foresail.pipeline.settings import read_settings
 from foresail.pipeline.sources.table import read_events
-from foresail.pipeline.stages.schemes import facts
-from foresail.pipeline.stages.schemes.facts import columns_read
-from foresail.pipeline.stages.schemes.planner import Scheme
 
 RESULTS = Path("bench/results")
 FLEET = (

@@ -25,7 +25,7 @@ from foresail.pipeline.jobs.forecast import ForecastRequest, run_forecast
 from foresail.pipeline.jobs.recognise import RecogniseRequest, run_recognise
 from foresail.pipeline.jobs.train import TrainRequest, run_train
 from foresail.pipeline.progress import Progress, open_progress
-from foresail.pipeline.session import start_spark
+from foresail.pipeline.runtime.session import start_spark
 from foresail.pipeline.settings import Settings, read_settings
 from foresail.pipeline.simulator.job import simulate
 from foresail.pipeline.simulator.settings import SimulationSettings

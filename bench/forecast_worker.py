@@ -21,14 +21,14 @@ from foresail.patterns.catalog.loader import built_in_catalog
 from foresail.patterns.compiler import CompiledPattern, compile_pattern
 from foresail.patterns.recognition.tables import shared_conditions
 from foresail.patterns.spec import without_features
+from foresail.pipeline.batch.families import Family, family_groups
+from foresail.pipeline.batch.forecast_worker import Asked, BeginForecasting
+from foresail.pipeline.batch.parquet_reader import read_piece
+from foresail.pipeline.batch.parquet_source import ParquetSource, parquet_source
+from foresail.pipeline.batch.recognition_line import EventRows
+from foresail.pipeline.batch.workers import Search, as_they_lie, left_out
 from foresail.pipeline.settings import read_settings
-from foresail.pipeline.stages.count import BeginCounting
-from foresail.pipeline.stages.families import Family, family_groups
-from foresail.pipeline.stages.forecast_worker import Asked, BeginForecasting
-from foresail.pipeline.stages.recognition_line import EventRows
-from foresail.pipeline.stages.schemes.parquet_reader import read_piece
-from foresail.pipeline.stages.schemes.parquet_source import ParquetSource, parquet_source
-from foresail.pipeline.stages.schemes.workers import Search, as_they_lie, left_out
+from foresail.pipeline.training.count import BeginCounting
 
 PATTERN = "port_entry"
 RUNS = 3

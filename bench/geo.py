@@ -109,7 +109,7 @@ def measure(kind: str, points: int, slow_points: int, folder: Path) -> tuple[dic
 
 def through_spark(layers: list[Layer], points: int, join_points: int) -> dict[str, dict[str, int]]:
     """Points per second per core of the whole stage, by layer and strategy: Parquet in, all columns kept."""
-    from foresail.pipeline.session import cores_of, start_spark  # noqa: PLC0415 - a run without Spark does not start it
+    from foresail.pipeline.runtime.session import cores_of, start_spark  # noqa: PLC0415 - a run without Spark does not start it
     from foresail.pipeline.settings import read_settings  # noqa: PLC0415
 
     settings = read_settings(environment={})

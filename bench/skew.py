@@ -23,12 +23,12 @@ from foresail.patterns.compiler import CompiledPattern, compile_pattern
 from foresail.patterns.conditions.inspection import attributes_of
 from foresail.patterns.recognition.compilation import detection_kernel
 from foresail.patterns.spec import without_features
-from foresail.pipeline.stages.match_writer import Writing
-from foresail.pipeline.stages.schemes.gathering import bucket_keys
-from foresail.pipeline.stages.schemes.giants import long_tracks
-from foresail.pipeline.stages.schemes.parquet_source import LAT, LON, ParquetSource, parquet_source
-from foresail.pipeline.stages.schemes.sliced import Speculate, Stitch
-from foresail.pipeline.stages.schemes.workers import Receive, Search, Send
+from foresail.pipeline.batch.gathering import bucket_keys
+from foresail.pipeline.batch.match_writer import Writing
+from foresail.pipeline.batch.parquet_source import LAT, LON, ParquetSource, parquet_source
+from foresail.pipeline.batch.skewed_tracks import long_tracks
+from foresail.pipeline.batch.sliced import Speculate, Stitch
+from foresail.pipeline.batch.workers import Receive, Search, Send
 
 BUCKETS, CORES = 4, 2
 Worker = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]

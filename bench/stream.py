@@ -23,7 +23,7 @@ from rich.console import Console
 
 from bench.stream_line import FIRST, FORECAST, TRACKS, Bench, Running, Sender, fill, record, set_up
 from bench.stream_report import plot, table
-from foresail.pipeline.stream.live_table import live_table
+from foresail.pipeline.stream.monitoring.live_table import live_table
 
 WARMING = 2_000_000
 """Events that a line works off before something is measured at a rate."""

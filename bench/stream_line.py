@@ -27,11 +27,11 @@ from foresail.patterns.compiler import compile_pattern
 from foresail.pipeline.kafka import create_topics, start_broker, stop_broker
 from foresail.pipeline.kafka.broker import free_port
 from foresail.pipeline.progress import SILENT
-from foresail.pipeline.session import start_spark
+from foresail.pipeline.runtime.session import start_spark
 from foresail.pipeline.settings import Settings, read_settings
 from foresail.pipeline.stages.policy import Policy
-from foresail.pipeline.stream.configure import known_types
-from foresail.pipeline.stream.job import Stream
+from foresail.pipeline.stream.control.configure import known_types
+from foresail.pipeline.stream.query.job import Stream
 
 SIX = ("high_speed_near_coast", "anchored", "drifting", "trawling", "search_and_rescue", "loitering")
 FORECAST = "drifting"

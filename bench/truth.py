@@ -13,7 +13,7 @@ from foresail.patterns.catalog.loader import built_in_catalog
 from foresail.pipeline.jobs.enrich import EnrichOrder, enrich_events
 from foresail.pipeline.jobs.recognise import RecogniseRequest, run_recognise
 from foresail.pipeline.progress import open_progress
-from foresail.pipeline.session import start_spark
+from foresail.pipeline.runtime.session import start_spark
 from foresail.pipeline.settings import read_settings
 from foresail.pipeline.simulator.job import simulate
 from foresail.pipeline.simulator.score import PatternScore, score_matches

@@ -33,7 +33,7 @@ def worker_peak_mb() -> int:
         try:
             command = status.with_name("cmdline").read_bytes()
             environment = status.with_name("environ").read_bytes()
-            if b"-m\0foresail.pipeline.worker_daemon" in command and mine in environment:
+            if b"-m\0foresail.pipeline.runtime.worker_daemon" in command and mine in environment:
                 lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
                 peak = max(peak, int(lines["VmHWM"].split()[0]) // 1024)
         except (OSError, KeyError):

@@ -23,9 +23,9 @@ from foresail.patterns.language.conditions import resolve_conditions
 from foresail.patterns.language.parser import parse_pattern
 from foresail.patterns.spec import without_features
 from foresail.pipeline.errors import InputError
-from foresail.pipeline.model_store import is_uri
 from foresail.pipeline.sources.parquet_files import parquet_files
 from foresail.pipeline.sources.table import OFFSET, TIME, TRACK, check_paths
+from foresail.pipeline.training.model_store import is_uri
 from foresail.pipeline.unfit import check_layer, check_pairs, unfit
 
 MAY_BE_ADDED = frozenset({OFFSET, "speed_kn", "speed_kmh", "minutes_since_start"})

@@ -15,7 +15,7 @@ SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 @pytest.fixture(scope="session")
 def spark() -> "Iterator[SparkSession]":
     """The Spark session that all tests share: starting one takes longer than most tests."""
-    from foresail.pipeline.session import start_spark
+    from foresail.pipeline.runtime.session import start_spark
     from foresail.pipeline.settings import read_settings
 
     session = start_spark(read_settings(environment={}), application="foresail tests", short_work=True)

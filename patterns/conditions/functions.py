@@ -1,6 +1,6 @@
 """Arithmetic of conditions over arrays of doubles. NaN stands for unknown, in what comes in and in what goes out.
 
-The Spark side (`pipeline/conditions.py`) performs the same operations in the same order, also for the height of the
+The Spark side (`pipeline.conditions.spark`) performs the same operations in the same order, also for the height of the
 sun, whose sines are polynomials of our own (`patterns.conditions.sun`). Only for `distance_m` may the results differ:
 sine, cosine and arcsine come from two mathematical libraries, which may disagree in the last place, and the arcsine
 magnifies that between nearly opposite points of the Earth.

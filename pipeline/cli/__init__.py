@@ -9,7 +9,7 @@ import click
 from foresail.pipeline.cli.faults import FAILED, INTERRUPTED, sentence_of
 from foresail.pipeline.cli.groups import Commands, with_quiet
 from foresail.pipeline.cli.log_lines import show_log_lines
-from foresail.pipeline.interruption import has_been_interrupted, notice_interruption
+from foresail.pipeline.runtime.interruption import has_been_interrupted, notice_interruption
 
 COMMANDS = {
     "demo": "The main job on simulated data, with embedded defaults.",

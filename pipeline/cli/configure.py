@@ -47,7 +47,7 @@ def command(
     quiet: bool,
 ) -> None:
     """Send a control message to a running line and show its reply; exit code 1 when it is refused."""
-    from foresail.pipeline.stream.configure import Order, control_message, send
+    from foresail.pipeline.stream.control.configure import Order, control_message, send
 
     settings = settings_from(settings_file)
     knobs = {"threshold": threshold, "horizon": horizon, "within": within, "kind": kind, "enabled": enabled}

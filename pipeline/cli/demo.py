@@ -36,7 +36,7 @@ def command(
     """The whole line on simulated vessels: recognise what they did, forecast what they will do, and judge both."""
     settings = settings_from(settings_file, master, conf)
     from foresail.pipeline.jobs.demo import run
-    from foresail.pipeline.session import running_spark
+    from foresail.pipeline.runtime.session import running_spark
     from foresail.pipeline.sinks.holding import held_output
 
     progress = open_progress(quiet)

@@ -18,7 +18,7 @@ def command(
 ) -> None:
     """Check Java, packages, Spark, Sedona, Kafka, disk and memory; exit code 1 when something must be mended."""
     settings = settings_from(settings_file, master, conf)
-    from foresail.pipeline.doctor import Finding, examine
+    from foresail.pipeline.runtime.doctor import Finding, examine
 
     findings: list[Finding] = []
     for finding in examine(settings, open_progress(quiet or as_json)):

@@ -50,7 +50,7 @@ def command(
     from foresail.pipeline.jobs.enrich import EnrichOrder, EnrichResult, enrich_events, events_folder
     from foresail.pipeline.preflight import check_layers
     from foresail.pipeline.progress import open_progress, write_summary
-    from foresail.pipeline.session import running_spark
+    from foresail.pipeline.runtime.session import running_spark
     from foresail.pipeline.sinks.holding import held_output
     from foresail.pipeline.sources.table import check_paths
 

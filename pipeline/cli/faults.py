@@ -22,7 +22,7 @@ def sentence_of(error: BaseException) -> str | None:
     if isinstance(error, OSError):
         return _of_system(error)
     if _is_from_spark(error):
-        from foresail.pipeline.java_process import one_line
+        from foresail.pipeline.runtime.java_process import one_line
 
         return f"spark: {one_line(error)}. Run `foresail --verbose ...` for all it says."
     return None

@@ -70,7 +70,7 @@ class Asked:
         """The summary of a job on a Spark of its own, which alone writes to `out`."""
         from foresail.pipeline.jobs.enrich import events_folder
         from foresail.pipeline.preflight import check_request
-        from foresail.pipeline.session import running_spark
+        from foresail.pipeline.runtime.session import running_spark
         from foresail.pipeline.sinks.holding import held_output
 
         paths = [events_folder(path) for path in request.events]

@@ -90,7 +90,7 @@ def command(
     from foresail.pipeline.jobs.ingest import IngestOrder, ingest
     from foresail.pipeline.preflight import check_inputs
     from foresail.pipeline.progress import open_progress, write_summary
-    from foresail.pipeline.session import running_spark
+    from foresail.pipeline.runtime.session import running_spark
     from foresail.pipeline.sinks.holding import held_output
     from foresail.pipeline.sources.feeds import choose_feed
     from foresail.pipeline.stages.policy import parse_policy

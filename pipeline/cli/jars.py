@@ -6,8 +6,8 @@ import click
 
 from foresail.pipeline.cli.groups import quiet_option
 from foresail.pipeline.cli.options import settings_from
-from foresail.pipeline.jars import ALL_JARS, resolve
 from foresail.pipeline.progress import open_progress
+from foresail.pipeline.runtime.jars import ALL_JARS, resolve
 
 
 @click.command()

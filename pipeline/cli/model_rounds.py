@@ -105,9 +105,9 @@ def live(
 
 def store_at(place: str) -> "ModelStore":
     """The store that --models names."""
-    from foresail.pipeline.model_store import open_store
-    from foresail.pipeline.session import start_spark
+    from foresail.pipeline.runtime.session import start_spark
     from foresail.pipeline.settings import read_settings
+    from foresail.pipeline.training.model_store import open_store
 
     return open_store(place, lambda: start_spark(read_settings(), short_work=True))
 

@@ -84,14 +84,14 @@ def command(
     quiet: bool,
 ) -> None:
     """Find patterns in events: needs only the columns track and time, and what the conditions name."""
+    from foresail.pipeline.batch.planner import Scheme
     from foresail.pipeline.catalogs import catalog_named, files_digest
     from foresail.pipeline.jobs.enrich import events_folder
     from foresail.pipeline.jobs.recognise import RecogniseRequest, run_recognise
     from foresail.pipeline.jobs.recognition_outputs import write_outputs
     from foresail.pipeline.preflight import check_request
-    from foresail.pipeline.session import running_spark
+    from foresail.pipeline.runtime.session import running_spark
     from foresail.pipeline.sinks.holding import held_output
-    from foresail.pipeline.stages.schemes.planner import Scheme
 
     if not patterns and not domain:
         msg = "name what to look for: --patterns PATH or --domain maritime."

@@ -60,9 +60,9 @@ def command(
     quiet: bool,
 ) -> None:
     """Send recorded events again, keyed by track, in the order of their times."""
-    from foresail.pipeline.session import running_spark
+    from foresail.pipeline.runtime.session import running_spark
     from foresail.pipeline.sources.table import check_paths
-    from foresail.pipeline.stream.lag import Reader
+    from foresail.pipeline.stream.monitoring.lag import Reader
     from foresail.pipeline.stream.replay import ReplayRequest, run_replay
 
     settings = settings_from(settings_file, master, conf)

@@ -74,7 +74,7 @@ def command(
     settings = settings_from(settings_file, master, conf)
 
     from foresail.pipeline.progress import open_progress, write_summary
-    from foresail.pipeline.session import running_spark
+    from foresail.pipeline.runtime.session import running_spark
     from foresail.pipeline.simulator.job import simulate, summary_dict
     from foresail.pipeline.simulator.summary import print_summary
     from foresail.pipeline.sinks.holding import held_output

@@ -32,9 +32,9 @@ def command(
     from foresail.pipeline.catalogs import catalog_named
     from foresail.pipeline.preflight import check_layers
     from foresail.pipeline.reports.words import count_of
-    from foresail.pipeline.session import running_spark
+    from foresail.pipeline.runtime.session import running_spark
     from foresail.pipeline.stages.policy import parse_policy
-    from foresail.pipeline.stream.job import Stream, prepare_topics, stop_on_signals
+    from foresail.pipeline.stream.query.job import Stream, prepare_topics, stop_on_signals
 
     settings = settings_from(settings_file, master, conf)
     if console:

@@ -14,22 +14,22 @@ from foresail.models.features import with_features
 from foresail.models.store import Interval, ModelStore
 from foresail.models.store.intervals import interval_between
 from foresail.patterns.compiler import CompiledPattern
-from foresail.pipeline.conditions import attribute_types
+from foresail.pipeline.batch.kernel_columns import FamilyGroup
+from foresail.pipeline.batch.track_walk import Walked
+from foresail.pipeline.conditions.spark import attribute_types
 from foresail.pipeline.errors import InputError
-from foresail.pipeline.forecast_pattern import ForecastPattern
-from foresail.pipeline.held_out import HeldOut, write_held_out
-from foresail.pipeline.jobs.forecast_patterns import forecast_patterns, layers_at, near_rows
 from foresail.pipeline.jobs.pattern_faults import apart, some_of
 from foresail.pipeline.jobs.train import TrainRequest, events_between, read_training_events, sample_for
-from foresail.pipeline.jobs.training_choices import choose, kept_features
-from foresail.pipeline.model_store import open_store
 from foresail.pipeline.progress import Progress
 from foresail.pipeline.settings import TrainingSettings
-from foresail.pipeline.stages.count import Counted, count_patterns
-from foresail.pipeline.stages.crossing import FamilyGroup
-from foresail.pipeline.stages.hold_out import is_held_out
-from foresail.pipeline.stages.track_walk import Walked
-from foresail.pipeline.track_sample import Sample
+from foresail.pipeline.training.choices import choose, kept_features
+from foresail.pipeline.training.count import Counted, count_patterns
+from foresail.pipeline.training.forecast_pattern import ForecastPattern
+from foresail.pipeline.training.forecast_patterns import forecast_patterns, layers_at, near_rows
+from foresail.pipeline.training.held_out import HeldOut, write_held_out
+from foresail.pipeline.training.hold_out import is_held_out
+from foresail.pipeline.training.model_store import open_store
+from foresail.pipeline.training.track_sample import Sample
 
 
 def count_interval(

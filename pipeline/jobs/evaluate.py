@@ -24,19 +24,19 @@ from foresail.models.suffix_tree import LearnSettings
 from foresail.patterns.catalog.entry import MOST_LEAVES
 from foresail.patterns.catalog.loader import Catalog
 from foresail.pipeline.errors import InputError
-from foresail.pipeline.forecast_pattern import ForecastPattern
 from foresail.pipeline.jobs.enrich import events_folder
-from foresail.pipeline.jobs.forecast_patterns import catalog_per, forecast_patterns, layers_at, near_rows
 from foresail.pipeline.jobs.pattern_faults import apart, some_of
 from foresail.pipeline.progress import Progress
 from foresail.pipeline.reports.evaluation import EVALUATION_FILE, write_evaluation_page
 from foresail.pipeline.settings import ForecastSettings
 from foresail.pipeline.sinks.output_folder import claim_output, replaced
 from foresail.pipeline.sources.table import read_events
-from foresail.pipeline.stages.sample import collect_sample, share_of
 from foresail.pipeline.stages.since_start import with_start
-from foresail.pipeline.stages.track_groups import Membership, memberships
-from foresail.pipeline.track_sample import Sample
+from foresail.pipeline.training.forecast_pattern import ForecastPattern
+from foresail.pipeline.training.forecast_patterns import catalog_per, forecast_patterns, layers_at, near_rows
+from foresail.pipeline.training.sample import collect_sample, share_of
+from foresail.pipeline.training.track_groups import Membership, memberships
+from foresail.pipeline.training.track_sample import Sample
 
 RAW = (
     *("lon", "lat", "speed_kn", "course_deg", "heading_deg", "turn_deg", "acceleration", "drift_deg", "vessel_type"),

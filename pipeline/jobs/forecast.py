@@ -18,22 +18,22 @@ from foresail.models.store import CHAMPION, ModelStore
 from foresail.patterns.catalog.loader import Catalog
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.spec import PatternSpec
+from foresail.pipeline.batch.forecast_worker import FORECASTS, POSITIVE, STEP, GroupsServed
+from foresail.pipeline.batch.kernel_columns import FamilyGroup
+from foresail.pipeline.batch.tally import EVENTS, Tally, open_tally
+from foresail.pipeline.batch.track_walk import Walked
 from foresail.pipeline.errors import InputError
-from foresail.pipeline.forecast_pattern import ForecastPattern
 from foresail.pipeline.jobs.enrich import events_folder
-from foresail.pipeline.jobs.forecast_patterns import forecast_patterns, layers_at, near_rows
-from foresail.pipeline.model_store import open_store
 from foresail.pipeline.progress import Progress
 from foresail.pipeline.sinks.forecasts import write_forecasts
 from foresail.pipeline.sinks.output_folder import claim_output
 from foresail.pipeline.sources.table import read_events
-from foresail.pipeline.stages.crossing import FamilyGroup
 from foresail.pipeline.stages.forecast import Forecast
-from foresail.pipeline.stages.forecast_worker import FORECASTS, POSITIVE, STEP, GroupsServed
 from foresail.pipeline.stages.since_start import with_start
-from foresail.pipeline.stages.tally import EVENTS, Tally, open_tally
-from foresail.pipeline.stages.track_groups import memberships
-from foresail.pipeline.stages.track_walk import Walked
+from foresail.pipeline.training.forecast_pattern import ForecastPattern
+from foresail.pipeline.training.forecast_patterns import forecast_patterns, layers_at, near_rows
+from foresail.pipeline.training.model_store import open_store
+from foresail.pipeline.training.track_groups import memberships
 
 
 @dataclass(frozen=True, slots=True)

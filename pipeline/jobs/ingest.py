@@ -22,12 +22,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from foresail.pipeline.errors import BalanceError, InputError
-from foresail.pipeline.interruption import interruption_delayed
 from foresail.pipeline.progress import SILENT, Progress
 from foresail.pipeline.quality.measure import measure_events, measure_rows
 from foresail.pipeline.quality.rejection import looks_like, rejected_share, rejection_warning
 from foresail.pipeline.quality.report import write_quality
 from foresail.pipeline.reports.words import count_of
+from foresail.pipeline.runtime.interruption import interruption_delayed
 from foresail.pipeline.schemas import DERIVED_COLUMNS
 from foresail.pipeline.sinks.ledger import Ledger, read_ledger
 from foresail.pipeline.sinks.output_folder import replaced

@@ -16,9 +16,9 @@ from foresail.patterns.catalog.entry import PatternEntry
 from foresail.patterns.compiler import compile_pattern
 from foresail.patterns.spec import without_features
 from foresail.pipeline.errors import InputError
-from foresail.pipeline.forecast_pattern import ForecastPattern, settings_of
-from foresail.pipeline.held_out import HeldOut, read_held_out
 from foresail.pipeline.settings import ForecastSettings, TrainingSettings
+from foresail.pipeline.training.forecast_pattern import ForecastPattern, settings_of
+from foresail.pipeline.training.held_out import HeldOut, read_held_out
 
 
 @dataclass(frozen=True, slots=True)

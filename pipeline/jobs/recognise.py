@@ -17,27 +17,27 @@ from foresail.patterns.catalog.loader import Catalog
 from foresail.patterns.compiler import CompiledPattern, compile_pattern
 from foresail.patterns.errors import UnknownAttributeError
 from foresail.patterns.spec import without_features
-from foresail.pipeline.conditions import attribute_types
+from foresail.pipeline.batch.facts import Prepared, prepare
+from foresail.pipeline.batch.families import Family, family_groups
+from foresail.pipeline.batch.kernel_columns import has_places
+from foresail.pipeline.batch.planner import Scheme
+from foresail.pipeline.batch.running import Work, run_scheme
+from foresail.pipeline.batch.tally import CORRUPT, EVENTS, MATCHES, OMITTED, ROWS, open_tally
+from foresail.pipeline.conditions.spark import attribute_types
 from foresail.pipeline.errors import InputError
-from foresail.pipeline.interruption import interruption_delayed
-from foresail.pipeline.job_faults import explained
-from foresail.pipeline.job_watch import watched as watched_stages
 from foresail.pipeline.jobs.enrich import events_folder
+from foresail.pipeline.jobs.faults import explained
+from foresail.pipeline.jobs.watch import watched as watched_stages
 from foresail.pipeline.progress import Progress
 from foresail.pipeline.reports.words import count_of
+from foresail.pipeline.runtime.interruption import interruption_delayed
 from foresail.pipeline.sinks.matches import finish_matches, replaced_matches, write_rejected
 from foresail.pipeline.sinks.output_folder import claim_output
 from foresail.pipeline.sources.parquet_files import usable_files
 from foresail.pipeline.sources.table import Events, read_events
-from foresail.pipeline.stages.crossing import has_places
-from foresail.pipeline.stages.families import Family, family_groups
 from foresail.pipeline.stages.known_share import Watched, attributes_read, little_known, shares_in_files, watched
 from foresail.pipeline.stages.recognise import Recognise
-from foresail.pipeline.stages.schemes.facts import Prepared, prepare
-from foresail.pipeline.stages.schemes.planner import Scheme
-from foresail.pipeline.stages.schemes.running import Work, run_scheme
 from foresail.pipeline.stages.since_start import with_start
-from foresail.pipeline.stages.tally import CORRUPT, EVENTS, MATCHES, OMITTED, ROWS, open_tally
 from foresail.pipeline.unfit import check_layer, check_pairs, unfit
 
 

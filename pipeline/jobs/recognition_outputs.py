@@ -12,13 +12,13 @@ from foresail.pipeline.jobs.enrich import events_folder
 from foresail.pipeline.jobs.recognise import RecogniseRequest
 from foresail.pipeline.progress import Progress
 from foresail.pipeline.reports.recognition import REPORT_FILE, write_recognition_report
+from foresail.pipeline.results.marked_positions import marked_positions
+from foresail.pipeline.results.whole_matches import placed, read_matches, whole_matches
 from foresail.pipeline.sinks.geojson import write_geojson
 from foresail.pipeline.sinks.output_folder import replaced
 from foresail.pipeline.sources.parquet_files import usable_files
 from foresail.pipeline.sources.table import read_events
-from foresail.pipeline.stages.marked_positions import marked_positions
 from foresail.pipeline.stages.since_start import with_start
-from foresail.pipeline.stages.whole_matches import placed, read_matches, whole_matches
 
 GEOJSON_FILE, POSITIONS = "matches.geojson", "positions"
 

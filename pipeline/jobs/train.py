@@ -17,24 +17,24 @@ from foresail.models.model import Model, ModelSettings, build
 from foresail.models.scoring.report import LearnedFeature
 from foresail.models.store import ModelStore
 from foresail.patterns.catalog.loader import Catalog
+from foresail.pipeline.batch.kernel_columns import FamilyGroup
+from foresail.pipeline.batch.track_walk import Walked
 from foresail.pipeline.errors import InputError
-from foresail.pipeline.forecast_pattern import ForecastPattern, settings_of
-from foresail.pipeline.interruption import interruption_delayed
 from foresail.pipeline.jobs.enrich import events_folder
-from foresail.pipeline.jobs.forecast_patterns import catalog_per, forecast_patterns, layers_at, near_rows
 from foresail.pipeline.jobs.pattern_faults import apart, some_of
-from foresail.pipeline.jobs.training_choices import Choices, choose, kept_features
-from foresail.pipeline.model_store import open_store
 from foresail.pipeline.progress import Progress
+from foresail.pipeline.runtime.interruption import interruption_delayed
 from foresail.pipeline.settings import ForecastSettings
 from foresail.pipeline.sources.table import read_events
-from foresail.pipeline.stages.count import Counted, count_patterns
-from foresail.pipeline.stages.crossing import FamilyGroup
-from foresail.pipeline.stages.sample import collect_sample, share_of
 from foresail.pipeline.stages.since_start import with_start
-from foresail.pipeline.stages.track_groups import Membership, memberships, of_tracks
-from foresail.pipeline.stages.track_walk import Walked
-from foresail.pipeline.track_sample import Sample
+from foresail.pipeline.training.choices import Choices, choose, kept_features
+from foresail.pipeline.training.count import Counted, count_patterns
+from foresail.pipeline.training.forecast_pattern import ForecastPattern, settings_of
+from foresail.pipeline.training.forecast_patterns import catalog_per, forecast_patterns, layers_at, near_rows
+from foresail.pipeline.training.model_store import open_store
+from foresail.pipeline.training.sample import collect_sample, share_of
+from foresail.pipeline.training.track_groups import Membership, memberships, of_tracks
+from foresail.pipeline.training.track_sample import Sample
 
 MICROSECONDS_PER_DAY = 86_400_000_000
 

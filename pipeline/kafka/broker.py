@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foresail.pipeline.errors import BrokerError, JavaError
-from foresail.pipeline.jars import KAFKA_BROKER, resolve
 from foresail.pipeline.kafka.properties import HOST, controller_port_in, server_properties
 from foresail.pipeline.kafka.topics import is_reachable
-from foresail.pipeline.prerequisites import java_binary, java_fault
-from foresail.pipeline.processes import command_line, is_alive
 from foresail.pipeline.progress import SILENT, Progress
+from foresail.pipeline.runtime.jars import KAFKA_BROKER, resolve
+from foresail.pipeline.runtime.prerequisites import java_binary, java_fault
+from foresail.pipeline.runtime.processes import command_line, is_alive
 from foresail.pipeline.sinks.output_folder import claim_output
 
 READY_WITHIN_S = 60

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
 from foresail.pipeline.reports.timeline import TimeSpan
-from foresail.pipeline.stages.whole_matches import FIRST_START, placed, whole_matches
+from foresail.pipeline.results.whole_matches import FIRST_START, placed, whole_matches
 
 MOST_MARKS = 5000
 MOST_TRACKS_COUNTED = 500

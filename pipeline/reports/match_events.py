@@ -19,7 +19,7 @@ from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.conditions.evaluate import ArrayColumn, evaluate
 from foresail.patterns.conditions.inspection import attributes_of
 from foresail.patterns.conditions.typing import AttributeType
-from foresail.pipeline.arrow_columns import array_columns
+from foresail.pipeline.conditions.arrow import array_columns
 from foresail.pipeline.reports.found import Match
 
 HEAD = TAIL = 5

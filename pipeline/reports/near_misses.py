@@ -21,7 +21,7 @@ from foresail.models.automaton import distances, symbol_automaton
 from foresail.models.kernels.automaton import walk
 from foresail.patterns.conditions.evaluate import ArrayColumn, evaluate
 from foresail.patterns.conditions.typing import AttributeType
-from foresail.pipeline.arrow_columns import array_columns
+from foresail.pipeline.conditions.arrow import array_columns
 from foresail.pipeline.reports.match_events import LARGEST_M, Searched
 
 MOST_EVENTS = 1_000_000

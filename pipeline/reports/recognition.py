@@ -10,7 +10,7 @@ from foresail.geo import Layer
 from foresail.patterns.catalog.loader import Catalog
 from foresail.patterns.compiler import compile_pattern
 from foresail.patterns.spec import without_features
-from foresail.pipeline.conditions import attribute_types
+from foresail.pipeline.conditions.spark import attribute_types
 from foresail.pipeline.reports.absent_section import absent_details, near_miss_group
 from foresail.pipeline.reports.found import Found, Match, PatternCount, listed, read_found
 from foresail.pipeline.reports.land import SAID, land_around
@@ -27,8 +27,8 @@ from foresail.pipeline.reports.track_section import search_box, track_section
 from foresail.pipeline.reports.tracks import EventFacts, read_facts, read_tracks
 from foresail.pipeline.reports.words import count_of, counted, moment, plain, span, times, titled
 from foresail.pipeline.reports.words import listed as in_words
+from foresail.pipeline.results.whole_matches import read_matches
 from foresail.pipeline.stages.known_share import in_words as said
-from foresail.pipeline.stages.whole_matches import read_matches
 
 MAP_DATA = "map-data"
 REPORT_FILE = "report.html"

@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
-from foresail.pipeline.stages.whole_matches import read_matches
+from foresail.pipeline.results.whole_matches import read_matches
 
 MOST_WARNINGS = 3000
 OF_ONE_THING = ("pattern", "instance", "track")

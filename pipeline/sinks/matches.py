@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
+from foresail.pipeline.batch.match_writer import UNFINISHED
+from foresail.pipeline.results.match_table import match_schema
 from foresail.pipeline.schemas import TIME_FORMAT
 from foresail.pipeline.sinks.output_folder import replaced
-from foresail.pipeline.stages.match_table import match_schema
-from foresail.pipeline.stages.match_writer import UNFINISHED
 
 ORDER = ("track", "time", "pattern", "match_id", "status")
 TABLE, LINES = "matches", "matches.jsonl"

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from foresail.pipeline.errors import InputError
-from foresail.pipeline.processes import is_alive
+from foresail.pipeline.runtime.processes import is_alive
 
 ZIP_MAGIC = b"PK\x03\x04"
 EMPTY_ZIP_MAGIC = b"PK\x05\x06"

@@ -9,9 +9,9 @@ from pyspark.sql import functions as F  # noqa: N812
 from foresail.models.model import Emission, Model
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.recognition.tables import shared_conditions
-from foresail.pipeline.stages.forecast_worker import TOLD_DDL, Asked, BeginForecasting, GroupsServed
-from foresail.pipeline.stages.tally import Tally
-from foresail.pipeline.stages.track_walk import Walked, walk_tracks
+from foresail.pipeline.batch.forecast_worker import TOLD_DDL, Asked, BeginForecasting, GroupsServed
+from foresail.pipeline.batch.tally import Tally
+from foresail.pipeline.batch.track_walk import Walked, walk_tracks
 
 ID_DIGITS = 32
 

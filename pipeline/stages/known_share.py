@@ -17,8 +17,8 @@ from pyspark.sql import types as T  # noqa: N812
 
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.conditions.inspection import attributes_of
+from foresail.pipeline.batch.parquet_source import ParquetSource
 from foresail.pipeline.sources.parquet_files import FOOTER_THREADS
-from foresail.pipeline.stages.schemes.parquet_source import ParquetSource
 
 LITTLE = 0.5
 """Of an attribute that is known in a smaller share of events, that is said."""

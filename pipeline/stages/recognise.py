@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 
 from foresail.patterns.compiler import CompiledPattern
-from foresail.pipeline.stages.crossing import FamilyGroup, crossing, has_places
-from foresail.pipeline.stages.found import FOUND_DDL
-from foresail.pipeline.stages.match_columns import match_columns
-from foresail.pipeline.stages.recognition_worker import Partition
-from foresail.pipeline.stages.tally import Tally
+from foresail.pipeline.batch.kernel_columns import FamilyGroup, crossing, has_places
+from foresail.pipeline.batch.recognition_worker import Partition
+from foresail.pipeline.batch.tally import Tally
+from foresail.pipeline.results.match_batch import FOUND_DDL
+from foresail.pipeline.results.match_columns import match_columns
 
 __all__ = ["FamilyGroup", "Recognise"]
 

@@ -18,7 +18,7 @@ from foresail.pipeline.kafka import create_topics
 from foresail.pipeline.progress import SILENT, Progress
 from foresail.pipeline.schemas import TIME_FORMAT
 from foresail.pipeline.sources.table import read_events
-from foresail.pipeline.stream.lag import Reader, end_offsets, lag_of
+from foresail.pipeline.stream.monitoring.lag import Reader, end_offsets, lag_of
 
 DUPLICATE_WITHIN_S = 1.0
 """A duplicate follows its event within so many seconds, or within the jitter where that is longer."""

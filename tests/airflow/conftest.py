@@ -50,10 +50,10 @@ def java() -> Iterator[dict[str, str]]:
 
     Each task makes a Spark session in it and stops it again, so only one task at a time may use Spark.
     """
-    from foresail.pipeline.jars import SPARK_JARS, resolve
-    from foresail.pipeline.java_process import launch_java
     from foresail.pipeline.progress import SILENT
-    from foresail.pipeline.session import configuration
+    from foresail.pipeline.runtime.jars import SPARK_JARS, resolve
+    from foresail.pipeline.runtime.java_process import launch_java
+    from foresail.pipeline.runtime.session import configuration
     from foresail.pipeline.settings import read_settings
 
     settings = read_settings(environment={"FORESAIL_SPARK__MASTER": "local[1]"})

@@ -8,7 +8,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from foresail.pipeline.local_airflow import split_by_hour
+from foresail.pipeline.runtime.local_airflow import split_by_hour
 
 if TYPE_CHECKING:
     from tests.airflow.conftest import Ended, Runs

@@ -23,6 +23,7 @@ WAIT_S = 300
 LOOK_EVERY_S = 0.05
 FILES, ROWS = 8, 250_000
 """So many events that a job is not over before a test has killed what it wants to kill."""
+DAEMON = "-m foresail.pipeline.runtime.worker_daemon"
 
 
 @dataclass(frozen=True)
@@ -164,14 +165,12 @@ def processes_below(ancestor: int) -> list[Process]:
 
 def python_workers(job: "subprocess.Popen[Any]") -> list[int]:
     """The Python workers below a process: they are forked from a daemon that has the same command."""
-    daemons = [
-        process for process in processes_below(job.pid) if "-m foresail.pipeline.worker_daemon" in process.command
-    ]
+    daemons = [process for process in processes_below(job.pid) if DAEMON in process.command]
     return [process.number for process in daemons if process.parent in {daemon.number for daemon in daemons}]
 
 
 def executors(job: "subprocess.Popen[Any]") -> list[int]:
     """The executors below a process that have Python workers, so that something is lost with them."""
     below = processes_below(job.pid)
-    with_python = {process.parent for process in below if "-m foresail.pipeline.worker_daemon" in process.command}
+    with_python = {process.parent for process in below if DAEMON in process.command}
     return [p.number for p in below if "CoarseGrainedExecutorBackend" in p.command and p.number in with_python]

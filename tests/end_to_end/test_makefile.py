@@ -16,9 +16,9 @@ ROOT = Path(__file__).resolve().parents[2]
 def project(tmp_path: Path) -> Path:
     """As much of the project as make reads, in a path with a space."""
     place = tmp_path / "a clone"
-    (place / "pipeline").mkdir(parents=True)
+    (place / "pipeline" / "runtime").mkdir(parents=True)
     files = ("prerequisites.py", "set_up.py", "jars.py")
-    for name in ("Makefile", "pyproject.toml", "requirements.lock", *(f"pipeline/{file}" for file in files)):
+    for name in ("Makefile", "pyproject.toml", "requirements.lock", *(f"pipeline/runtime/{file}" for file in files)):
         shutil.copy(ROOT / name, place / name)
     return place
 
@@ -61,7 +61,7 @@ def test_a_step_without_its_stamp_is_repeated(project: Path, step: str) -> None:
     assert make(project, "--question", "setup").returncode == 1
 
 
-@pytest.mark.parametrize("file", ["pyproject.toml", "requirements.lock", "pipeline/jars.py"])
+@pytest.mark.parametrize("file", ["pyproject.toml", "requirements.lock", "pipeline/runtime/jars.py"])
 def test_a_change_of_what_is_wanted_sets_up_anew(project: Path, file: str) -> None:
     stamp(project, "venv", "packages", "jars", "kernels")
     time.sleep(0.02)

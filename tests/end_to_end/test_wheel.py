@@ -35,7 +35,7 @@ def test_a_wheel_holds_one_package_with_all_its_data(wheel: Path) -> None:
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"foresail"}
     wanted = (
         *("patterns/language/grammar.lark", "patterns/catalog/maritime/anchored.yaml", "models/__init__.py"),
-        *("geo/nearby.py", "pipeline/log4j2.properties", "pipeline/sources/mappings/solent.yaml"),
+        *("geo/nearby.py", "pipeline/runtime/log4j2.properties", "pipeline/sources/mappings/solent.yaml"),
         *("dags/train_models.py", "dags/foresail_command.py"),
     )
     assert [name for name in wanted if f"foresail/{name}" not in names] == []

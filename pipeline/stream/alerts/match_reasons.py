@@ -29,7 +29,7 @@ from foresail.patterns.conditions.syntax import (
 )
 from foresail.patterns.conditions.text import text_of
 from foresail.patterns.language.conditions import resolve_conditions
-from foresail.pipeline.arrow_columns import array_columns
+from foresail.pipeline.conditions.arrow import array_columns
 
 _OPPOSITE = {
     Operator.EQUAL: Operator.UNEQUAL,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from foresail.patterns.conditions import AttributeType, Condition, parse_condition
 from foresail.patterns.conditions.evaluate import ArrayColumn, evaluate
 from foresail.patterns.errors import ConditionTypeError, UnknownAttributeError
-from foresail.pipeline.arrow_columns import array_columns
+from foresail.pipeline.conditions.arrow import array_columns
 from tests.condition_cases import Row, arrow_table, conditions, rows, satisfied
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from foresail.patterns.conditions import Condition
 from foresail.patterns.conditions.evaluate import evaluate
 from foresail.patterns.conditions.packing import FEW_CONDITIONS, packed
-from foresail.pipeline.arrow_columns import array_columns
+from foresail.pipeline.conditions.arrow import array_columns
 from tests.condition_cases import Row, arrow_table, conditions, rows
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from foresail.pipeline.cli import COMMANDS
 from foresail.pipeline.cli import foresail as group
-from foresail.pipeline.processes import is_alive
+from foresail.pipeline.runtime.processes import is_alive
 
 FORESAIL = str(Path(sys.executable).parent / "foresail")
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.spark
 @pytest.fixture
 def shared_session(spark: "SparkSession", monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands take the session of the tests and leave it running."""
-    monkeypatch.setattr("foresail.pipeline.session.start_spark", lambda *_given, **_options: spark)
+    monkeypatch.setattr("foresail.pipeline.runtime.session.start_spark", lambda *_given, **_options: spark)
     monkeypatch.setattr(spark, "stop", lambda: None)
 
 

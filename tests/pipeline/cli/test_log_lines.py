@@ -10,7 +10,7 @@ import logging
 from foresail.pipeline.cli.log_lines import show_log_lines
 show_log_lines({verbose})
 logging.getLogger("kafka.conn").error("connection refused")
-logging.getLogger("foresail.pipeline.stream.job").warning("the broker is gone")
+logging.getLogger("foresail.pipeline.stream.query.job").warning("the broker is gone")
 logging.getLogger("matplotlib.font_manager").warning("no font")
 """
 

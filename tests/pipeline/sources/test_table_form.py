@@ -52,7 +52,7 @@ def test_a_zip_beside_parquet_files_is_not_passed_over_by_workers_that_read_for_
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from foresail.pipeline.stages.schemes.parquet_source import ParquetSource, parquet_source
+    from foresail.pipeline.batch.parquet_source import ParquetSource, parquet_source
 
     times = pa.array([0], pa.timestamp("us", "UTC"))
     pq.write_table(pa.table({"track": ["a"], "time": times, "offset": [1]}), tmp_path / "a.parquet")

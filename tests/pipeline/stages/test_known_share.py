@@ -10,8 +10,8 @@ import pytest
 
 from foresail.patterns.compiler import compile_pattern
 from foresail.patterns.spec import spec_of
+from foresail.pipeline.batch.parquet_source import ParquetSource, Piece
 from foresail.pipeline.stages.known_share import attributes_read, in_words, little_known, shares_in_files, watched
-from foresail.pipeline.stages.schemes.parquet_source import ParquetSource, Piece
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,13 +10,13 @@ from foresail.patterns.compiler import CompiledPattern, compile_pattern
 from foresail.patterns.recognition.recogniser import Batch, Recogniser
 from foresail.patterns.recognition.tables import shared_conditions
 from foresail.patterns.spec import Output, Report, spec_of
-from foresail.pipeline.stages.found import found_batch
-from foresail.pipeline.stream.bucket import Bucket
-from foresail.pipeline.stream.bucket_alerts import Alerting
-from foresail.pipeline.stream.bucket_rules import BucketRules
-from foresail.pipeline.stream.line_spec import LineSpec
-from foresail.pipeline.stream.operator import CONTROL, EVENT, BucketLine, step
-from foresail.pipeline.stream.saved import Chunk, Saved, from_row, to_row
+from foresail.pipeline.results.match_batch import found_batch
+from foresail.pipeline.stream.bucket.alerts import Alerting
+from foresail.pipeline.stream.bucket.bucket import Bucket
+from foresail.pipeline.stream.bucket.line_spec import LineSpec
+from foresail.pipeline.stream.bucket.operator import CONTROL, EVENT, BucketLine, step
+from foresail.pipeline.stream.bucket.rules import BucketRules
+from foresail.pipeline.stream.state.saved import Chunk, Saved, from_row, to_row
 
 MINUTE_US = 60_000_000
 CONDITIONS = {"slow": "x < 1", "fast": "x >= 5"}

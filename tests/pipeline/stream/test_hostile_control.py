@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from foresail.pipeline.settings import Settings, read_settings
-from foresail.pipeline.stream.configure import Order
+from foresail.pipeline.stream.control.configure import Order
 from tests.models.test_archive import HOSTILE
 from tests.pipeline.stream.recorded import messages, positions, settings_file
 from tests.pipeline.stream.test_live_line import (

@@ -26,7 +26,7 @@ from foresail.patterns.catalog.loader import read_catalog
 from foresail.patterns.compiler import compile_pattern
 from foresail.pipeline.progress import SILENT
 from foresail.pipeline.settings import Settings, read_settings
-from foresail.pipeline.stream.configure import Order, control_message, known_types, send
+from foresail.pipeline.stream.control.configure import Order, control_message, known_types, send
 from tests.pipeline.stream.recorded import Message, messages, poison, positions, settings_file
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
@@ -218,7 +218,7 @@ def expected(spark: Any, rows: pd.DataFrame, catalog: Path) -> set[tuple[Any, ..
     from pyspark.sql import types as T  # noqa: N812
 
     from foresail.patterns.spec import without_features
-    from foresail.pipeline.conditions import attribute_types
+    from foresail.pipeline.conditions.spark import attribute_types
     from foresail.pipeline.schemas import POSITION_COLUMNS
     from foresail.pipeline.stages.derive import DeriveOptions, derive
     from foresail.pipeline.stages.recognise import Recognise

@@ -19,21 +19,21 @@ from foresail.models.store import ModelStore
 from foresail.models.suffix_tree import LearnSettings
 from foresail.patterns.compiler import compile_pattern
 from foresail.pipeline.catalogs import catalog_named
-from foresail.pipeline.conditions import attribute_types
+from foresail.pipeline.conditions.spark import attribute_types
 from foresail.pipeline.jobs.enrich import EnrichOrder, enrich_events
 from foresail.pipeline.jobs.forecast import ForecastRequest, run_forecast
 from foresail.pipeline.jobs.recognise import RecogniseRequest, run_recognise
 from foresail.pipeline.progress import SILENT
 from foresail.pipeline.settings import Settings, TopicSettings
 from foresail.pipeline.stages.policy import Policy
-from foresail.pipeline.stream.job import prepare_topics
+from foresail.pipeline.stream.query.job import prepare_topics
 from tests.pipeline.stream.meetings import BEGIN_S, BEHIND, arriving, positions, write_layers
 from tests.pipeline.stream.recorded import CATALOG
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from foresail.pipeline.stream.job import Stream
+    from foresail.pipeline.stream.query.job import Stream
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 PAIRS = ("rendezvous", "encounter", "tugging", "collision_risk")
@@ -73,7 +73,7 @@ def settings_in(folder: Path, servers: str, **stream: Any) -> Settings:
 @contextmanager
 def running(spark: "SparkSession", settings: Settings) -> "Iterator[Stream]":
     """A line that reads files as they arrive, until it is left."""
-    from foresail.pipeline.stream.job import Stream
+    from foresail.pipeline.stream.query.job import Stream
 
     stream = Stream(spark, settings, Policy(), SILENT)
     thread = threading.Thread(target=stream.run, args=(False,))

@@ -27,9 +27,9 @@ from foresail.patterns.spec import without_features
 from foresail.pipeline.cli.models import command as models_command
 from foresail.pipeline.progress import SILENT
 from foresail.pipeline.settings import Settings, StreamSettings
-from foresail.pipeline.stream.configure import Order, control_message, keep_catalog, relearned
-from foresail.pipeline.stream.line_spec import LineSpec
-from foresail.pipeline.stream.online import learned
+from foresail.pipeline.stream.bucket.line_spec import LineSpec
+from foresail.pipeline.stream.control.configure import Order, control_message, keep_catalog, relearned
+from foresail.pipeline.stream.learning.online import learned
 from tests.pipeline.stream import lines
 
 CATALOG = """\

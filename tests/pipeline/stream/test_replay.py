@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from foresail.pipeline.errors import InputError
-from foresail.pipeline.stream.lag import Reader, lag_of, read_progress
+from foresail.pipeline.stream.monitoring.lag import Reader, lag_of, read_progress
 from foresail.pipeline.stream.replay import ReplayRequest, Slice, run_replay, together
 
 if TYPE_CHECKING:

@@ -21,15 +21,15 @@ from foresail.patterns.recognition.families import FamilyRecogniser
 from foresail.patterns.recognition.recogniser import Batch
 from foresail.patterns.recognition.tables import shared_conditions
 from foresail.patterns.spec import Output, Report, spec_of
+from foresail.pipeline.results.match_batch import found_batch
 from foresail.pipeline.settings import StreamSettings
-from foresail.pipeline.stages.found import found_batch
-from foresail.pipeline.stream.bucket_rules import BucketRules
-from foresail.pipeline.stream.codec import StateFormatError
-from foresail.pipeline.stream.line_spec import FamilySpec, LineSpec
-from foresail.pipeline.stream.near import near_of
-from foresail.pipeline.stream.near import text_of as near_text
-from foresail.pipeline.stream.plan import _models
-from foresail.pipeline.stream.saved import from_row, to_row
+from foresail.pipeline.stream.bucket.line_spec import FamilySpec, LineSpec
+from foresail.pipeline.stream.bucket.near import near_of
+from foresail.pipeline.stream.bucket.near import text_of as near_text
+from foresail.pipeline.stream.bucket.rules import BucketRules
+from foresail.pipeline.stream.query.plan import _models
+from foresail.pipeline.stream.state.codec import StateFormatError
+from foresail.pipeline.stream.state.saved import from_row, to_row
 from tests.pipeline.stream import lines
 
 TYPES = {"x": AttributeType.NUMBER, "y": AttributeType.NUMBER}

@@ -24,7 +24,7 @@ OTHERS = (
 
 
 def run(spark: "SparkSession", folder: Path, **stream: Any) -> dict[str, Any]:
-    from foresail.pipeline.stream.job import Stream
+    from foresail.pipeline.stream.query.job import Stream
 
     values = {
         "source": "files",

@@ -1,0 +1,94 @@
+"""What crosses into Python: track, time and the condition words of each event, evaluated in one projection.
+
+For a pattern family an event has one more row per feature it is near; far from a feature is the absence of such a
+row, so the cost follows what is near.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
+
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.conditions.syntax import Attribute, Condition
+from foresail.patterns.recognition.tables import WORD_BITS, shared_conditions
+from foresail.pipeline.batch.parquet_reader import NearLayer
+from foresail.pipeline.batch.recognition_worker import NO_LAYER
+from foresail.pipeline.conditions.spark import columns_of, packed_words
+
+DISTANCE = "distance_m"
+POSITION = ("lon", "lat")
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyGroup:
+    """Families over one layer, and the rows that say which events are near which of its features."""
+
+    patterns: tuple[CompiledPattern, ...]
+    near: Callable[[DataFrame], DataFrame]
+    """From the events to a row per event and near feature: the event's columns, `feature` and `feature_distance_m`."""
+    layer: NearLayer | None = None
+    """The same for workers that read events themselves, where the layer is one they can open."""
+
+
+def crossing(events: DataFrame, plain: Sequence[CompiledPattern], families: Sequence[FamilyGroup] = ()) -> DataFrame:
+    """What crosses into Python: a row per event, and for families a row per event and near feature."""
+    words = _named("word", packed_words(shared_conditions(plain), events.schema) or [_nothing()])
+    far = [_named(f"family_{n}", _far_words(group, events)) for n, group in enumerate(families)]
+    keys = [F.col("track"), F.unix_micros("time").alias("time_us"), F.col("offset")]
+    places = [F.col(axis).cast("double").alias(axis) for axis in POSITION if has_places(events)]
+    if not families:
+        return events.select(*keys, *places, *words)
+    layer, feature = F.lit(NO_LAYER).alias("layer"), F.lit(None).cast("string").alias("feature")
+    base = events.select(*keys, *places, layer, feature, *words, *(word for words in far for word in words))
+    for n, group in enumerate(families):
+        near = group.near(events)
+        near_words = [
+            _named(f"family_{m}", _near_words(group, near) if m == n else [_nothing()] * len(far[m]))
+            for m in range(len(families))
+        ]
+        nothing = _named("word", [_nothing()] * len(words))
+        flat = [*nothing, *(word for columns in near_words for word in columns)]
+        base = base.unionByName(near.select(*keys, *places, F.lit(n).alias("layer"), F.col("feature"), *flat))
+    return base
+
+
+def has_places(events: DataFrame) -> bool:
+    """Whether the events say where they were, in numbers."""
+    kinds = {field.name: field.dataType for field in events.schema.fields}
+    return all(isinstance(kinds.get(axis), T.NumericType) for axis in POSITION)
+
+
+def _named(name: str, words: Sequence[Column]) -> list[Column]:
+    return [word.alias(f"{name}_{n}") for n, word in enumerate(words)]
+
+
+def _nothing() -> Column:
+    return F.lit(0).cast("long")
+
+
+def _far_words(group: FamilyGroup, events: DataFrame) -> list[Column]:
+    """What holds of an event with respect to a feature that is out of reach: its distance is beyond every threshold."""
+    return _family_words(group, events, F.lit(inf))
+
+
+def _near_words(group: FamilyGroup, near: DataFrame) -> list[Column]:
+    return _family_words(group, near, F.col("feature_distance_m"))
+
+
+def _family_words(group: FamilyGroup, rows: DataFrame, distance: Column) -> list[Column]:
+    conditions: tuple[Condition, ...] = shared_conditions(group.patterns)
+    names = {pattern.spec.family for pattern in group.patterns}
+    own = columns_of(rows.schema)
+    fields = [T.StructField(f"{name}.{DISTANCE}", T.DoubleType()) for name in sorted(filter(None, names))]
+    schema = T.StructType([*rows.schema.fields, *fields])
+
+    def resolve(attribute: Attribute) -> Column:
+        return distance if attribute.owner in names else own(attribute)
+
+    words = packed_words(conditions, schema, resolve) or [_nothing()]
+    assert len(words) == max(1, -(-len(conditions) // WORD_BITS)), "as many words as the kernel reads"
+    return words

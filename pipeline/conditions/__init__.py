@@ -1,0 +1,1 @@
+"""Conditions of patterns over columns: Spark's, and those of Arrow tables."""

@@ -1,0 +1,1 @@
+"""What recognition gives: rows of matches, their columns and ids, and the positions they mark."""

@@ -1,0 +1,106 @@
+"""Matches as workers write them: the columns of `match_columns`, made without going through Spark.
+
+Names come as dictionaries, and an id that many rows share (the changes of one episode) is made once.
+"""
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.recognition.matches import NO_FEATURE, NOT_COUNTED, STATUS, Matches
+from foresail.patterns.spec import Output
+from foresail.pipeline.results.match_batch import Places, coordinates
+from foresail.pipeline.results.match_columns import ID_DIGITS
+
+SEPARATOR = "\x1f"
+TIME = pa.timestamp("us", tz="UTC")
+NAMED = ("match_id", "pattern", "instance", "track", "status")
+
+
+def match_batch(
+    matches: Matches,
+    patterns: Sequence[CompiledPattern],
+    tracks: pa.Array,
+    slot: NDArray[np.int64],
+    features: Sequence[str] = (),
+    places: Places | None = None,
+) -> pa.RecordBatch:
+    """The rows of `matches`, each of the track at its place `slot` in `tracks`."""
+    listed, counted = (
+        np.array([p.spec.output is output for p in patterns])[matches.pattern]
+        for output in (Output.ENUMERATE, Output.COUNT)
+    )
+    offsets = pa.array(np.concatenate([[0], matches.members_end]), pa.int32())
+    rows = len(matches)
+    columns = {
+        "match_id": _ids(matches, patterns, tracks, slot, features, listed),
+        "pattern": _named(matches.pattern, pa.array([p.name for p in patterns])),
+        "pattern_version": pa.array(np.array([p.version for p in patterns], dtype=np.int32)[matches.pattern]),
+        "instance": _named(matches.feature, pa.array(list(features), pa.string()), matches.feature == NO_FEATURE),
+        "track": _named(slot, tracks.cast(pa.string())),
+        "time": pa.array(matches.time).cast(TIME),
+        "index": pa.array(matches.index),
+        "events": pa.ListArray.from_arrays(offsets, pa.array(matches.members), mask=pa.array(~listed)),
+        "start_time": pa.array(matches.start_time).cast(TIME),
+        "first_start_time": pa.array(matches.first_start_time).cast(TIME),
+        "registers": pa.nulls(rows, pa.map_(pa.string(), pa.string())),
+        "count": pa.array(matches.count, mask=~counted | (matches.count == NOT_COUNTED)),
+        "omitted": pa.array(matches.omitted, mask=~listed),
+        "status": _named(matches.status, pa.array(STATUS)),
+    }
+    if places is not None:
+        columns |= dict(zip(("lon", "lat"), coordinates(places, rows), strict=True))
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def match_schema(places: bool) -> pa.Schema:
+    """The columns of `match_batch`; names are dictionaries."""
+    text = pa.dictionary(pa.int32(), pa.string())
+    kinds = {
+        "match_id": text, "pattern": text, "pattern_version": pa.int32(), "instance": text, "track": text,
+        "time": TIME, "index": pa.int64(), "events": pa.list_(pa.int64()), "start_time": TIME,
+        "first_start_time": TIME, "registers": pa.map_(pa.string(), pa.string()), "count": pa.int64(),
+        "omitted": pa.int64(), "status": text,
+    }  # fmt: skip
+    return pa.schema(kinds | ({"lon": pa.float64(), "lat": pa.float64()} if places else {}))
+
+
+def _named(codes: NDArray[np.generic], names: pa.Array, absent: NDArray[np.bool_] | None = None) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32), mask=absent), names)
+
+
+def _ids(
+    matches: Matches,
+    patterns: Sequence[CompiledPattern],
+    tracks: pa.Array,
+    slot: NDArray[np.int64],
+    features: Sequence[str],
+    listed: NDArray[np.bool_],
+) -> pa.DictionaryArray:
+    """Per row its id; rows of one pattern that follow each other and are named alike share it."""
+    order = np.argsort(matches.pattern.astype(np.uint16), kind="stable")
+    first = listed[order]
+    first[:1] = True
+    for values in (matches.pattern, matches.id_time, matches.id_tie, slot, matches.feature):
+        ordered = values[order]
+        first[1:] |= ordered[1:] != ordered[:-1]
+    number = np.empty(len(order), dtype=np.int32)
+    number[order] = np.cumsum(first) - 1
+    heads = order[first]
+    names = tracks.take(pa.array(slot[heads])).to_pylist()
+    prefix = [f"{p.name}{SEPARATOR}{p.version}{SEPARATOR}" for p in patterns]
+    begin = np.concatenate([[0], matches.members_end[:-1]])[heads] if len(heads) else heads
+    fields = (matches.pattern, matches.id_time, matches.id_tie, matches.feature, matches.index, matches.members_end)
+    ids = []
+    for name, at, p, time, tie, feature, index, end in zip(
+        names, begin.tolist(), *(values[heads].tolist() for values in fields), strict=True
+    ):
+        instance = features[feature] if feature != NO_FEATURE else ""
+        relative = ",".join(str(index - e) for e in matches.members[at:end].tolist()) if end > at else ""
+        text = SEPARATOR.join((f"{prefix[p]}{instance}", name, str(time), str(tie), relative))
+        ids.append(hashlib.sha256(text.encode()).hexdigest()[:ID_DIGITS])
+    return pa.DictionaryArray.from_arrays(pa.array(number), pa.array(ids, pa.string()))

@@ -1,1 +1,0 @@
-"""Parallel schemes of recognition: who reads which events, and where the events of a track come together."""

@@ -1,0 +1,132 @@
+"""The rows that a bucket sends back to Spark: one table for everything, told apart by `kind`.
+
+One table, because a query has one output; Spark's Kafka writer sends each row to the topic of its kind.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from foresail.models.forecasts import Forecasts
+from foresail.pipeline.batch.forecast_worker import TOLD, Sayings, said_columns
+from foresail.pipeline.results.match_batch import FOUND, FOUND_DDL, Places
+
+_DDL = {
+    pa.string(): "string",
+    pa.int32(): "int",
+    pa.float32(): "float",
+    pa.float64(): "double",
+    pa.bool_(): "boolean",
+}
+MATCH, FORECAST, ALERT, LATE, REJECTED = "match", "forecast", "alert", "late", "rejected"
+ACK, COUNTS, OUTCOMES, STATS = "ack", "counts", "outcomes", "stats"
+OUTPUT_KINDS = (MATCH, FORECAST, ALERT, LATE, REJECTED)
+"""What leaves the line; the other kinds are for the driver."""
+
+FORECAST_KIND = "forecast_kind"
+"""What is `kind` in a forecast: here that is what tells rows apart."""
+FORECAST_FIELDS = [field for field in TOLD.remove(TOLD.get_field_index("kind")) if field.name not in FOUND.names]
+"""What a forecast says beside what a match does too."""
+FINDING_DDL = (
+    f"kind string, {FOUND_DDL}, {FORECAST_KIND} string, "
+    + ", ".join(f"{field.name} {_DDL[field.type]}" for field in FORECAST_FIELDS)
+    + ", arrived_us long, payload string, content binary"
+)
+_SCHEMA = pa.schema(
+    [
+        ("kind", pa.string()),
+        *FOUND,
+        (FORECAST_KIND, pa.string()),
+        *FORECAST_FIELDS,
+        ("arrived_us", pa.int64()),
+        ("payload", pa.string()),
+        ("content", pa.binary()),
+    ]
+)
+_NULLABLE = {
+    pa.int64(): pd.Int64Dtype(),
+    pa.int32(): pd.Int32Dtype(),
+    pa.bool_(): pd.BooleanDtype(),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadEvents:
+    """The events in which something was found: track, time and arrival of each, and where it was."""
+
+    tracks: pa.Array
+    times: NDArray[np.int64]
+    arrived: NDArray[np.int64]
+    places: Places | None = None
+
+
+def frame(tables: Sequence[pa.Table]) -> pd.DataFrame:
+    """All rows as the data frame that Spark asks for; whole numbers keep their nulls."""
+    whole = pa.concat_tables([completed(table) for table in tables]) if tables else _SCHEMA.empty_table()
+    return pd.DataFrame({name: _series(whole.column(name)) for name in whole.column_names})
+
+
+def _series(column: pa.ChunkedArray) -> "pd.Series[Any]":
+    """A column whose whole numbers keep their nulls, and whose texts are plain objects: Spark takes no Arrow text."""
+    if column.type in _NULLABLE:
+        numbers: pd.Series[Any] = column.to_pandas(types_mapper=_NULLABLE.get)
+        return numbers
+    kind = None if pa.types.is_floating(column.type) else object
+    return pd.Series(column.to_numpy(), dtype=kind)
+
+
+def match_rows(found: pa.RecordBatch, arrived_us: NDArray[np.int64]) -> pa.Table:
+    """Matches as rows."""
+    table = pa.Table.from_batches([found])
+    return _of_kind(table, MATCH).append_column("arrived_us", pa.array(arrived_us))
+
+
+def forecast_rows(
+    forecasts: Forecasts, sayings: Sayings, thresholds: Sequence[float], features: Sequence[str], read: ReadEvents
+) -> pa.Table:
+    """Forecasts as rows; `thresholds` are those of the models."""
+    said = said_columns(forecasts, sayings, features, read.places)
+    columns = {
+        **said,
+        FORECAST_KIND: said["kind"],
+        "track": read.tracks.take(pa.array(forecasts.event)),
+        "time_us": pa.array(read.times[forecasts.event]),
+        "arrived_us": pa.array(read.arrived[forecasts.event]),
+        # for alerts alone: it does not leave the bucket
+        "threshold": pa.array(np.asarray(thresholds, dtype=np.float64)[forecasts.model]),
+    }
+    del columns["kind"]
+    return _of_kind(pa.table(columns), FORECAST)
+
+
+def told_rows(kind: str, payloads: Sequence[dict[str, Any] | str]) -> pa.Table:
+    """A row for each payload, as JSON."""
+    texts = [text if isinstance(text, str) else json.dumps(text, default=str) for text in payloads]
+    return _of_kind(pa.table({"payload": pa.array(texts, pa.string())}), kind)
+
+
+def content_rows(kind: str, contents: Sequence[bytes], payloads: Sequence[str]) -> pa.Table:
+    """A row for each piece of binary content, and what it is."""
+    columns = {"payload": pa.array(payloads, pa.string()), "content": pa.array(contents, pa.binary())}
+    return _of_kind(pa.table(columns), kind)
+
+
+def _of_kind(table: pa.Table, kind: str) -> pa.Table:
+    return table.append_column("kind", pa.array([kind] * table.num_rows, pa.string()))
+
+
+def completed(table: pa.Table) -> pa.Table:
+    """`table` with every column that a finding may have."""
+    columns = [
+        table.column(field.name).cast(field.type)
+        if field.name in table.column_names
+        else pa.nulls(table.num_rows, field.type)
+        for field in _SCHEMA
+    ]
+    return pa.table(columns, schema=_SCHEMA)

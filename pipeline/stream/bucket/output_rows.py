@@ -1,0 +1,128 @@
+"""What a bucket tells: findings and late events as rows, and how many there were, for the metrics."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute
+from numpy.typing import NDArray
+
+from foresail.patterns.recognition.matches import STATUS
+from foresail.patterns.recognition.rows import DETECTED, OPENED
+from foresail.pipeline.results.match_batch import found_batch
+from foresail.pipeline.stream.bucket import findings
+from foresail.pipeline.stream.bucket.findings import ReadEvents
+from foresail.pipeline.stream.bucket.line import Finding, Line
+from foresail.pipeline.stream.bucket.ordering import LATE
+
+_NONE: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+_BEGINS = (STATUS[DETECTED], STATUS[OPENED])
+"""A match is told once with one of these; the other rows of an episode tell how it goes on."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a micro-batch amounted to, for the metrics."""
+
+    events: int = 0
+    pairs: int = 0
+    late: int = 0
+    rerun: int = 0
+    repeated: int = 0
+    rejected: int = 0
+    tracks: int = 0
+    waiting: int = 0
+    runs: int = 0
+    forgotten: int = 0
+    alerts: int = 0
+    alert_rows: int = 0
+    matches: dict[str, int] = field(default_factory=dict)
+    match_rows: dict[str, int] = field(default_factory=dict)
+    forecasts: dict[str, int] = field(default_factory=dict)
+
+    def counted(
+        self, tables: Sequence[pa.Table], episodes: str, new: Sequence[pa.Table] | None = None
+    ) -> list[pa.Table]:
+        """The rows that are told, counted by pattern: with `changes`, of episodes opened and ended ones alone.
+
+        Matches are counted where they are first told: in `new`, where only some of the rows are of new matches.
+        """
+        for rows in tables if new is None else new:
+            if rows.column("kind")[0].as_py() == findings.MATCH:
+                begins = pa.compute.is_in(rows.column("status"), pa.array(_BEGINS))
+                _count(self.matches, rows.filter(begins))
+        told = []
+        for rows in tables:
+            match = rows.column("kind")[0].as_py() == findings.MATCH
+            if match and episodes == "changes":
+                rows = rows.filter(pa.compute.not_equal(rows.column("status"), "updated"))  # noqa: PLW2901
+            _count(self.match_rows if match else self.forecasts, rows)
+            told += [rows] if rows.num_rows else []
+        return told
+
+    def counted_alerts(self, tables: Sequence[pa.Table], opened: int) -> Sequence[pa.Table]:
+        """The rows that tell of alerts, counted; `opened` of the alerts are new."""
+        self.alerts += opened
+        self.alert_rows += sum(rows.num_rows for rows in tables)
+        return tables
+
+    def of_pairs(self) -> "Tally":
+        """The same where what was read are pairs: no positions came in for them, and they are no tracks of anyone."""
+        return replace(self, events=0, pairs=self.events, tracks=0, forgotten=0)
+
+    def counted_late(self, behind: pd.DataFrame) -> list[pa.Table]:
+        """Late and repeated events as rows, counted."""
+        if not len(behind):
+            return []
+        late = int((behind["reason"] == LATE).sum())
+        self.late += late
+        self.repeated += len(behind) - late
+        return [late_rows(behind)]
+
+
+def _count(tally: dict[str, int], rows: pa.Table) -> None:
+    for counted in pa.compute.value_counts(rows.column("pattern").combine_chunks()).to_pylist():
+        tally[counted["values"]] = tally.get(counted["values"], 0) + counted["counts"]
+
+
+def finding_rows(
+    finding: Finding, line: Line, features: Sequence[str], read: ReadEvents, disabled: Collection[str]
+) -> tuple[list[pa.Table], NDArray[np.int64]]:
+    """A finding as rows, without those of patterns that are switched off, and the event of each."""
+    if finding.matches is not None:
+        events = finding.matches.event
+        if not len(events):
+            return [], _NONE
+        at = None if read.places is None else read.places.at(events)
+        found = found_batch(finding.matches, finding.patterns, read.tracks, events, features, at)
+        return _enabled(findings.match_rows(found, read.arrived[events]), events, disabled)
+    forecaster = line.forecaster if finding.group is None else line.groups[finding.group].forecaster
+    if finding.forecasts is None or not len(finding.forecasts) or forecaster is None:
+        return [], _NONE
+    thresholds = [model.settings.threshold for model in forecaster.models]
+    rows = findings.forecast_rows(finding.forecasts, line.sayings(finding.group), thresholds, features, read)
+    return _enabled(rows, finding.forecasts.event.astype(np.int64), disabled)
+
+
+def _enabled(
+    rows: pa.Table, events: NDArray[np.int64], disabled: Collection[str]
+) -> tuple[list[pa.Table], NDArray[np.int64]]:
+    if disabled:
+        off = pa.compute.is_in(rows.column("pattern"), pa.array(sorted(disabled), pa.string()))
+        on = ~off.to_numpy()
+        rows, events = rows.filter(pa.array(on)), events[on]
+    return ([rows] if rows.num_rows else []), events
+
+
+def late_rows(behind: pd.DataFrame) -> pa.Table:
+    """Events that came too late or twice, as they came, with the reason."""
+    inner = {"bucket", "kind", "payload", "packed"}
+    words = ("word_", "family_", "near_")
+    shown = behind.drop(columns=[c for c in behind.columns if c in inner or c.startswith(words)])
+    time = pd.to_datetime(shown["time_us"], unit="us", utc=True)
+    records = shown.assign(time=time.map(lambda t: t.isoformat())).drop(columns=["time_us", "arrived_us"])
+    plain = records.astype(object).where(records.notna(), None)
+    rows = [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]
+    return findings.told_rows(findings.LATE, rows)

@@ -1,0 +1,1 @@
+"""Learning while the line runs: outcomes of forecasts, rolling scores, counts, new models."""

@@ -1,0 +1,1 @@
+"""How the line is doing: metrics, lag, and the live table."""

@@ -1,0 +1,244 @@
+"""`foresail stream`: starts the line, keeps it running, shows how it does, and stops it between two micro-batches."""
+
+import json
+import logging
+import signal
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import SparkSession
+
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.jobs.faults import cause_of
+from foresail.pipeline.kafka.topics import create_topics, is_reachable
+from foresail.pipeline.progress import Progress
+from foresail.pipeline.settings import Settings
+from foresail.pipeline.stages.policy import Policy
+from foresail.pipeline.stream.bucket.line_spec import LineSpec, line_for
+from foresail.pipeline.stream.control.configuration import Configuration
+from foresail.pipeline.stream.control.replies import Replies
+from foresail.pipeline.stream.learning.online import Online
+from foresail.pipeline.stream.messages.kernels import KERNELS
+from foresail.pipeline.stream.monitoring.lag import LagWatch
+from foresail.pipeline.stream.monitoring.live_table import live_table
+from foresail.pipeline.stream.monitoring.metrics import Metrics, serve
+from foresail.pipeline.stream.query.closing import Door
+from foresail.pipeline.stream.query.query import LiveLine, live_line
+from foresail.pipeline.stream.query.sinks import Sinks, Told
+from foresail.pipeline.unfit import left_out_lines
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+logger = logging.getLogger(__name__)
+
+QUERY = "query"
+REFRESH_S = 0.5
+BROKER_EVERY_S = 2.0
+
+
+class Stream:
+    """A line that runs; `stop` may be called from a signal handler."""
+
+    def __init__(self, spark: SparkSession, settings: Settings, policy: Policy, progress: Progress) -> None:
+        self._spark, self._settings, self._progress = spark, settings, progress
+        self.metrics = Metrics()
+        self._replies = Replies(settings)
+        self._lag = _lag_of(settings)
+        self.query: StreamingQuery | None = None
+        self._door = Door()
+        self._stopping = threading.Event()
+        self._anew: list[str] = []
+        """How this line is another than the one that wrote the checkpoint, a sentence each."""
+        # which Python workers Spark starts depends on it, and the stateful step does not know it: one kind for all
+        spark.conf.set("spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled", "false")
+        with progress.step("compiling the line"):
+            self.line: LiveLine = live_line(spark, settings, policy, progress)
+        self.metrics.branches = len(self.line.compiled.specs)
+        self._online = Online(settings, self.line.compiled.specs, self.metrics, self._replies)
+        for line in left_out_lines(self.line.compiled.skipped):
+            progress.say(f"not looked for: {line}")
+
+    def warm_up(self) -> None:
+        """Have every worker load its kernels and build the line before the first event."""
+        with self._progress.step("warming up"):
+            warm(self._spark, self.line.compiled.specs, self.line.buckets)
+
+    def run(self, once: bool) -> dict[str, Any]:
+        """Run until stopped, or with `once` until all that is there has been read; the summary."""
+        began = time.monotonic()
+        stream = self._settings.stream
+        server = None if stream.metrics_port is None else serve(self.metrics, stream.metrics_port, stream.metrics_host)
+        if server:
+            self._progress.say(f"metrics: http://{stream.metrics_host}:{server.server_address[1]}/metrics")
+        if self._lag:
+            self._lag.start(self.metrics.hear_lag)
+        try:
+            while True:
+                self.query = self._start(once)
+                fault = self._watch(self.query, began)
+                if fault is None:
+                    break
+                if not self._may_go_on(fault):
+                    raise InputError(_sentence(fault))
+        finally:
+            self._online.close()
+            self._replies.close()
+            if self._lag:
+                self._lag.close()
+            if server:
+                server.shutdown()
+        return self._summary(time.monotonic() - began)
+
+    def stop(self) -> None:
+        """Stop when the micro-batch under way is done."""
+        self._stopping.set()
+
+    def _start(self, once: bool) -> "StreamingQuery":
+        stream = self._settings.stream
+        sinks = Sinks(self._settings, self._hear)
+        writer = self.line.findings.writeStream.foreachBatch(self._door.passing(sinks)).queryName("foresail")
+        writer = writer.option("checkpointLocation", str(stream.checkpoint / QUERY))
+        if once:
+            writer = writer.trigger(availableNow=True)
+        elif stream.trigger_s:
+            writer = writer.trigger(processingTime=f"{stream.trigger_s} seconds")
+        return writer.start()
+
+    def _hear(self, told: Told) -> None:
+        self.metrics.hear_stats(told.batch, told.stats)
+        self.metrics.hear_replies(told.replies)
+        self._replies.send(told.replies)
+        self._online.hear(told)
+        self._say_what_begins_anew(told)
+        logger.info("batch=%d events=%d", told.batch, sum(some["events"] for some in told.stats))
+
+    def _say_what_begins_anew(self, told: Told) -> None:
+        """Once for all buckets: each compares its own state with the line."""
+        for sentence in (sentence for some in told.stats for sentence in some["anew"]):
+            if sentence not in self._anew:
+                self._anew.append(sentence)
+                self._progress.say(f"since the checkpoint: {sentence}")
+                logger.info("since the checkpoint: %s", sentence)
+
+    def _may_go_on(self, fault: StreamingQueryException) -> bool:
+        """Whether the fault was the broker's; if so, return when it answers again."""
+        servers = self._settings.kafka.bootstrap_servers
+        if servers is None or self._stopping.is_set():
+            return False
+        if "org.apache.kafka.common.errors" not in str(fault) and is_reachable(servers):
+            return False  # the broker is there and did not complain: the fault is another's
+        self._progress.say(f"{servers}: the broker does not answer; waiting for it")
+        logger.warning("the broker is gone: %s", _sentence(fault))
+        while not is_reachable(servers):
+            if self._stopping.wait(BROKER_EVERY_S):
+                return False
+        self._progress.say(f"{servers}: the broker answers again; going on from the checkpoint")
+        return True
+
+    def _watch(self, query: "StreamingQuery", began: float) -> StreamingQueryException | None:
+        """Show how the query does until it ends or is to be stopped; the fault that ended it, if one did."""
+        with self._display() as show:
+            while query.isActive and not self._stopping.is_set():
+                self._stopping.wait(REFRESH_S)
+                if query.lastProgress is not None:
+                    self._hear_progress(json.loads(query.lastProgress.json))
+                show(time.monotonic() - began)
+        if query.isActive:
+            self._door.close(query, self._spark)
+            return None
+        return query.exception()
+
+    def _hear_progress(self, progress: dict[str, Any]) -> None:
+        self.metrics.hear_progress(progress)
+        if self._lag:
+            self._lag.finished(progress)
+
+    def _display(self) -> Any:
+        from contextlib import contextmanager  # noqa: PLC0415
+
+        @contextmanager
+        def table() -> Iterator[Any]:
+            console = self._progress.console
+            if console is None or not console.is_terminal:
+                yield lambda _: None
+                return
+            from rich.live import Live  # noqa: PLC0415
+
+            with Live(console=console, refresh_per_second=2) as live:
+                yield lambda running: live.update(live_table(self.metrics, running))
+
+        return table()
+
+    def _summary(self, seconds: float) -> dict[str, Any]:
+        totals = self.metrics.totals
+
+        def by_pattern(name: str) -> dict[str, int]:
+            found = {labels: count for (key, labels), count in totals.items() if key == name}
+            return {labels.removeprefix('pattern="').rstrip('"'): count for labels, count in found.items()}
+
+        matches, forecasts = by_pattern("matches_total"), by_pattern("forecasts_total")
+        return {
+            "events": totals["events_total", ""],
+            "matches": sum(matches.values()),
+            "matches_by_pattern": matches,
+            "rows": sum(by_pattern("match_rows_total").values()),
+            "forecasts": sum(forecasts.values()),
+            "alerts": totals["alerts_total", ""],
+            "alert_rows": totals["alert_rows_total", ""],
+            "late": totals["late_total", ""],
+            "rejected": totals["rejected_total", ""],
+            "batches": int(self.metrics.gauges.get(("batch", ""), -1)) + 1,
+            "begun_anew": self._anew,
+            "seconds": round(seconds, 3),
+        }
+
+
+def _lag_of(settings: Settings) -> LagWatch | None:
+    stream, servers = settings.stream, settings.kafka.bootstrap_servers
+    if stream.source != "kafka" or servers is None:
+        return None
+    earliest = stream.starting_offsets == "earliest"
+    return LagWatch(servers, stream.topics.positions, stream.checkpoint / QUERY, earliest)
+
+
+def _sentence(fault: StreamingQueryException) -> str:
+    return f"stream: ended by a fault ({cause_of(fault)}). Mend it and start again: nothing is lost."
+
+
+def warm(spark: SparkSession, specs: Sequence[LineSpec], workers: int) -> None:
+    """Load the kernels and build the lines in `workers` Python workers at once."""
+
+    def load(batches: Iterable[pd.DataFrame]) -> Iterable[pd.DataFrame]:
+        for kernel in KERNELS.values():
+            kernel()
+        for spec in specs:
+            line = line_for(spec, Configuration())
+            state = line.fresh(1)
+            line.rearranged(state, state.last_time * 0)
+        for batch in batches:
+            time.sleep(0.5)  # so that no worker does the share of another
+            yield batch
+
+    spark.range(0, workers, 1, workers).mapInPandas(load, "id long").collect()
+
+
+def prepare_topics(settings: Settings, partitions: int) -> None:
+    """Make the topics that are missing."""
+    stream = settings.stream
+    if settings.kafka.bootstrap_servers is None:
+        return
+    names = stream.topics.model_dump()
+    wide = {names.pop("positions")}
+    create_topics(settings.kafka.bootstrap_servers, wide, partitions)
+    create_topics(settings.kafka.bootstrap_servers, names.values())
+
+
+def stop_on_signals(stream: Stream) -> None:
+    """Let Ctrl-C and SIGTERM end the line in order."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stream.stop())

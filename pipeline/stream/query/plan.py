@@ -1,0 +1,202 @@
+"""The patterns and models of a live line, compiled, and what must cross into Python for them."""
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias, get_args
+
+from foresail.geo import Layer
+from foresail.models.model import Model
+from foresail.models.store import ModelStore
+from foresail.patterns.catalog.entry import PatternEntry
+from foresail.patterns.catalog.loader import Catalog
+from foresail.patterns.compiler import CompiledPattern, compile_pattern
+from foresail.patterns.conditions.inspection import attributes_of
+from foresail.patterns.conditions.syntax import Condition
+from foresail.patterns.conditions.text import text_of
+from foresail.patterns.conditions.typing import AttributeType
+from foresail.patterns.errors import UnknownAttributeError
+from foresail.patterns.recognition.forms import form_of
+from foresail.patterns.recognition.tables import shared_conditions
+from foresail.patterns.spec import without_features
+from foresail.pipeline.batch.families import Family
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.settings import StreamSettings
+from foresail.pipeline.stream.bucket.line_spec import MAKE_PAIRS, FamilySpec, LineSpec, Reads
+from foresail.pipeline.unfit import LAYERS_FILE, unfit
+
+LOGGER = logging.getLogger(__name__)
+
+
+KnownTypes: TypeAlias = Mapping[Reads, Mapping[str, AttributeType]]
+"""The attributes of each kind of events that the query makes, and their types."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledLine:
+    """The patterns that read one kind of events."""
+
+    spec: LineSpec
+    families: tuple[tuple[Family, ...], ...]
+    """The families of each layer, as `spec.families` has them."""
+    entries: dict[str, PatternEntry]
+    attributes: tuple[str, ...]
+    """What the conditions read of an event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """The catalog as this query runs it."""
+
+    positions: CompiledLine
+    pairs: CompiledLine | None
+    """None where no pattern reads pairs: then none are made."""
+    skipped: dict[str, str]
+    """Patterns that the events do not fit, with the reason."""
+
+    @property
+    def specs(self) -> tuple[LineSpec, ...]:
+        """That of positions, then that of pairs."""
+        return (self.positions.spec, *([self.pairs.spec] if self.pairs else []))
+
+
+@dataclass(slots=True)
+class _Fitting:
+    """Patterns that fit the events they read, as they are found."""
+
+    plain: list[CompiledPattern] = field(default_factory=list)
+    families: dict[str, list[Family]] = field(default_factory=dict)
+    entries: dict[str, PatternEntry] = field(default_factory=dict)
+
+    def add(self, entry: PatternEntry, pattern: CompiledPattern) -> None:
+        self.entries[entry.name] = entry
+        if entry.for_each:
+            self.families.setdefault(entry.for_each.layer, []).append(Family(entry, pattern))
+        else:
+            self.plain.append(pattern)
+
+    def patterns(self) -> list[CompiledPattern]:
+        return [*self.plain, *(family.pattern for some in self.families.values() for family in some)]
+
+
+def compile_line(catalog: Catalog, known: KnownTypes, layers: Mapping[str, Layer], stream: StreamSettings) -> Compiled:
+    """The patterns that the events fit; without any named in the settings, those that do not fit are left out."""
+    fitting: dict[Reads, _Fitting] = {reads: _Fitting() for reads in get_args(Reads)}
+    skipped: dict[str, str] = {}
+    for entry in catalog:
+        try:
+            fitting[entry.reads].add(entry, _compiled(entry, known, layers))
+        except (UnknownAttributeError, InputError) as error:
+            fault = unfit(error, LAYERS_FILE)
+            if stream.patterns:
+                raise fault from None
+            skipped[entry.name] = str(fault)
+    patterns = [pattern for some in fitting.values() for pattern in some.patterns()]
+    if not patterns:
+        msg = f"stream.patterns: the events fit none of the {len(catalog)} patterns. {next(iter(skipped.values()), '')}"
+        raise InputError(msg)
+    models = _models(stream, patterns)
+    positions = _line("positions", fitting["positions"], models, known, stream)
+    if not fitting["pairs"].entries:
+        return Compiled(positions, None, skipped)
+    pairs = _line("pairs", fitting["pairs"], models, known, stream)
+    return Compiled(_beside(positions, "pairs"), _beside(pairs, "positions"), skipped)
+
+
+def _compiled(entry: PatternEntry, known: KnownTypes, layers: Mapping[str, Layer]) -> CompiledPattern:
+    if entry.reads not in known:
+        msg = f"{entry.name}: reads pairs of tracks, which this line does not make. {MAKE_PAIRS}."
+        raise InputError(msg)
+    if entry.for_each and entry.for_each.layer not in layers:
+        msg = f"{entry.name}: is a family over the layer '{entry.for_each.layer}'. Name it in the file of layers.file."
+        raise InputError(msg)
+    return compile_pattern(without_features(entry.spec()), known[entry.reads])
+
+
+def _line(
+    reads: Reads, fitting: _Fitting, models: Mapping[str, Model], known: KnownTypes, stream: StreamSettings
+) -> CompiledLine:
+    mine = {name: model for name, model in models.items() if name in fitting.entries}
+    families = list(fitting.families.values())
+    spec = _spec(reads, fitting.plain, families, mine, stream)
+    wanted = {"lon", "lat", *_attributes(spec), *stream.attributes}
+    types = {name: kind for name, kind in known[reads].items() if name in wanted}
+    return CompiledLine(replace(spec, types=types), tuple(map(tuple, families)), fitting.entries, tuple(types))
+
+
+def _beside(line: CompiledLine, other: Reads) -> CompiledLine:
+    return replace(line, spec=replace(line.spec, elsewhere=(other,)))
+
+
+def _models(stream: StreamSettings, patterns: Sequence[CompiledPattern]) -> dict[str, Model]:
+    if stream.models is None:
+        return {}
+    if not stream.models.is_dir():
+        msg = (
+            f"stream.models: there is no folder {stream.models}. Name the store of `foresail train`, "
+            "or leave the key out to forecast nothing."
+        )
+        raise InputError(msg)
+    store = ModelStore(stream.models)
+    there = {pattern.name for pattern in patterns} & set(store.patterns())
+    missing = sorted(set(stream.forecast) - there)
+    if missing:
+        msg = f"stream.forecast: {missing[0]} has no model in {stream.models}, or is no pattern of this line."
+        raise InputError(msg)
+    if not there:
+        LOGGER.warning("%s: has no model of a pattern of this line, so nothing is forecast", stream.models)
+    wanted = stream.forecast or sorted(there)
+    for name in wanted:
+        if store.has_groups(name):
+            LOGGER.warning("%s: has models by group, which a stream does not ask: that of all tracks serves", name)
+    return {name: store.load(name) for name in wanted}
+
+
+def _spec(
+    reads: Reads,
+    plain: Sequence[CompiledPattern],
+    families: Sequence[Sequence[Family]],
+    models: Mapping[str, Model],
+    stream: StreamSettings,
+) -> LineSpec:
+    conditions = _shared(plain, models)
+    specs = tuple(
+        FamilySpec(patterns := tuple(family.pattern for family in some), _shared(patterns, models), some[0].layer)
+        for some in families
+    )
+    forecast = {name: model.version for name, model in models.items()}
+    forms = [form_of(p).digest for p in (*plain, *(p for family in specs for p in family.patterns))]
+    said = [reads, forms, [text_of(c) for c in conditions], sorted(forecast.items()), stream.emission]
+    digest = hashlib.sha256(json.dumps([*said, str(stream.models), stream.online.model_dump()]).encode())
+    share = stream.online.score_share if stream.online.score and forecast else 0
+    return LineSpec(
+        digest.hexdigest()[:16],
+        tuple(plain),
+        conditions,
+        specs,
+        stream.models,
+        forecast,
+        stream.emission,
+        stream.episodes,
+        train=stream.online.train and bool(forecast),
+        score_share=share,
+        reads=reads,
+    )
+
+
+def _shared(patterns: Iterable[CompiledPattern], models: Mapping[str, Model]) -> tuple[Condition, ...]:
+    """Every condition that these patterns and their models need, once; those of the patterns first."""
+    patterns = list(patterns)
+    found = {text_of(c): c for c in shared_conditions(patterns)}
+    for pattern in patterns:
+        if pattern.name in models:
+            found |= {text_of(c): c for c in models[pattern.name].conditions if text_of(c) not in found}
+    return tuple(found.values())
+
+
+def _attributes(spec: LineSpec) -> tuple[str, ...]:
+    conditions = [*spec.conditions, *(c for family in spec.families for c in family.conditions)]
+    names = (a.name for c in conditions for a in attributes_of(c) if a.owner is None)
+    return tuple(name for name in dict.fromkeys(names) if name != "time")

@@ -1,0 +1,1 @@
+"""The state of a bucket as bytes in Spark's state store."""
