@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 from foresail import HOME
 from foresail.pipeline.errors import JavaError, SparkStartError
 from foresail.pipeline.progress import SILENT, Progress
+from foresail.pipeline.runtime import class_archive
+from foresail.pipeline.runtime.class_archive import RECORDING
 from foresail.pipeline.runtime.interruption import has_been_interrupted
 from foresail.pipeline.runtime.jars import SPARK_JARS, resolve
 from foresail.pipeline.runtime.java_process import launch_java, one_line
@@ -158,6 +160,8 @@ def configuration(settings: Settings, jars: list[Path], short_work: bool = False
     if short_work:
         options += " -XX:TieredStopAtLevel=1"  # the optimising compiler takes half of the CPU time of a start
     user_options = conf.get("spark.driver.extraJavaOptions", "")
+    if on_this_process(settings.spark.master) and RECORDING not in user_options:
+        options = f"{options} {class_archive.options(jars)}".strip()
     return chosen | conf | {"spark.driver.extraJavaOptions": f"{options} {user_options}".strip()}
 
 
