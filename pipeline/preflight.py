@@ -31,6 +31,7 @@ from foresail.pipeline.unfit import check_layer, check_pairs, unfit
 MAY_BE_ADDED = frozenset({OFFSET, "speed_kn", "speed_kmh", "minutes_since_start"})
 """What reading adds to events that lack it."""
 LONGEST_HEADER = 1 << 16
+LITTLE_BYTES = 32 << 20
 
 
 def check_request(events: Sequence[str], catalog: Catalog, layers: Path | None, must_fit: bool) -> None:
@@ -58,6 +59,15 @@ def check_layers(file: Path | None) -> tuple[LayerSpec, ...]:
             msg = f"{file}: the file of layer '{spec.name}', {spec.file}, does not exist. Paths are relative to {file}."
             raise InputError(msg)
     return specs
+
+
+def is_little(paths: Sequence[str]) -> bool:
+    """Whether so little is to be read that Java's optimising compiler would take longer than it saves."""
+    if any("://" in path for path in paths):
+        return False
+    given = [file for path in map(Path, paths) for file in ([path] if path.exists() else path.parent.glob(path.name))]
+    found = [file for path in given for file in (path.rglob("*") if path.is_dir() else [path])]
+    return sum(file.stat().st_size for file in found if file.is_file()) < LITTLE_BYTES
 
 
 def check_inputs(inputs: Sequence[str], static: Path | None) -> None:

@@ -48,7 +48,7 @@ def command(
     Shapefile, GeoParquet, CSV or WKT; they are checked, and cached by their content.
     """
     from foresail.pipeline.jobs.enrich import EnrichOrder, EnrichResult, enrich_events, events_folder
-    from foresail.pipeline.preflight import check_layers
+    from foresail.pipeline.preflight import check_layers, is_little
     from foresail.pipeline.progress import open_progress, write_summary
     from foresail.pipeline.runtime.session import running_spark
     from foresail.pipeline.sinks.holding import held_output
@@ -61,7 +61,7 @@ def command(
     )  # fmt: skip
     check_paths([events_folder(events)])
     check_layers(layers_file)
-    with held_output(out, "enrich"), running_spark(settings, "foresail enrich", progress) as spark:
+    with held_output(out, "enrich"), running_spark(settings, "foresail enrich", progress, is_little([events])) as spark:
         result: EnrichResult = enrich_events(spark, order, progress)
     progress.say(
         f"{result.events:,} events, {result.positions_unknown:,} without a position, {result.rejected:,} rejected; "

@@ -88,7 +88,7 @@ def command(
     from datetime import UTC, datetime
 
     from foresail.pipeline.jobs.ingest import IngestOrder, ingest
-    from foresail.pipeline.preflight import check_inputs
+    from foresail.pipeline.preflight import check_inputs, is_little
     from foresail.pipeline.progress import open_progress, write_summary
     from foresail.pipeline.runtime.session import running_spark
     from foresail.pipeline.sinks.holding import held_output
@@ -103,7 +103,7 @@ def command(
     progress = open_progress(quiet)
     order = IngestOrder(feed, inputs, out, policy, datetime.now(UTC), append, static, settings.rejected.warn_share)
     check_inputs(inputs, static)
-    with held_output(out, "ingest"), running_spark(settings, "foresail ingest", progress) as spark:
+    with held_output(out, "ingest"), running_spark(settings, "foresail ingest", progress, is_little(inputs)) as spark:
         result = ingest(spark, order, progress)
     if as_json:
         write_summary(asdict(result))

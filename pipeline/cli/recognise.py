@@ -89,7 +89,7 @@ def command(
     from foresail.pipeline.jobs.enrich import events_folder
     from foresail.pipeline.jobs.recognise import RecogniseRequest, run_recognise
     from foresail.pipeline.jobs.recognition_outputs import write_outputs
-    from foresail.pipeline.preflight import check_request
+    from foresail.pipeline.preflight import check_request, is_little
     from foresail.pipeline.runtime.session import running_spark
     from foresail.pipeline.sinks.holding import held_output
 
@@ -107,7 +107,10 @@ def command(
         skip_unfit=not patterns, scheme=Scheme(scheme), skip_corrupt=skip_corrupt, episodes=episodes,
     )  # fmt: skip
     check_request([events_folder(path) for path in events], catalog, layers, must_fit=bool(patterns))
-    with held_output(out, "recognise"), running_spark(settings, "foresail recognise", progress) as spark:
+    with (
+        held_output(out, "recognise"),
+        running_spark(settings, "foresail recognise", progress, is_little(events)) as spark,
+    ):
         summary = run_recognise(spark, request, progress)
         summary |= write_outputs(spark, request, summary, progress, form == "geojson", report, positions)
     changed = files_digest(patterns) != digest

@@ -13,7 +13,7 @@ import pytest
 from foresail.patterns.catalog.loader import Catalog, built_in_catalog, read_text
 from foresail.patterns.errors import UnknownAttributeError
 from foresail.pipeline.errors import InputError
-from foresail.pipeline.preflight import check_inputs, check_layers, check_models, check_request, columns_of
+from foresail.pipeline.preflight import check_inputs, check_layers, check_models, check_request, columns_of, is_little
 
 FORESAIL = str(Path(sys.executable).parent / "foresail")
 HEADER = "track,time,lon,lat,speed_kn,sog\n"
@@ -123,3 +123,12 @@ def test_no_java_is_started_for_a_fault_that_needs_none(tmp_path: Path, argument
     assert done.stderr.startswith(f"foresail: {says}")
     assert done.stderr.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["e.csv"], "nothing is made"
+
+
+def test_what_is_little_is_told_by_the_size_of_all_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("foresail.pipeline.preflight.LITTLE_BYTES", 10)
+    (tmp_path / "a").write_bytes(b"12345")
+    assert is_little([str(tmp_path)])
+    assert not is_little([str(tmp_path), str(tmp_path / "a")])
+    assert not is_little([str(tmp_path / "*"), str(tmp_path / "*")])
+    assert not is_little(["kafka://there/topic"])

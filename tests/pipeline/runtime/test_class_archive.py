@@ -40,8 +40,8 @@ def test_without_an_archive_java_is_told_nothing(tmp_path: Path, monkeypatch: py
     assert options(JARS).startswith(f"-XX:SharedArchiveFile={place} ")
 
 
-def test_a_cluster_is_told_nothing_of_this_machine_s_classes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(class_archive, "options", lambda jars: "-XX:SharedArchiveFile=here")
+def test_a_cluster_is_told_nothing_of_this_machine_s_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(class_archive, "options", "-XX:SharedArchiveFile={}".format)
     for master, told in (("local[2]", True), ("spark://there:7077", False)):
         chosen = configuration(Settings.model_validate({"spark": {"master": master}}), JARS)
         assert ("SharedArchiveFile" in chosen["spark.driver.extraJavaOptions"]) is told
