@@ -30,9 +30,6 @@ POSITION_COLUMNS: dict[str, T.DataType] = {
 
 POSITION_SCHEMA = T.StructType([T.StructField(name, kind) for name, kind in POSITION_COLUMNS.items()])
 
-REQUIRED_COLUMNS = ("track", "time", "lon", "lat")
-"""What a table must have to be read as positions; every other canonical column may be absent and is then null."""
-
 ENGINE_STATES = ("off", "idle", "parked", "moving")
 
 REJECTED_SCHEMA = T.StructType(
@@ -44,9 +41,6 @@ REJECTED_SCHEMA = T.StructType(
     ]
 )
 """A row that did not become a position: where it came from, why it was set aside, and its text as it was."""
-
-DUPLICATE_SCHEMA = REJECTED_SCHEMA
-"""A row that repeats an instant of its track which is already there; `reason` says in what way."""
 
 DERIVED_COLUMNS: dict[str, T.DataType] = {
     "gap_s": T.DoubleType(),

@@ -5,7 +5,6 @@ comparison that holds for the same values, or a plain yes or no for every known 
 """
 
 from math import floor, inf, isinf
-from typing import TypeAlias
 
 from foresail.patterns.conditions.syntax import Operator
 
@@ -35,8 +34,6 @@ WITH_NEXT_BELOW = {
 }
 BELOW = frozenset({Operator.LESS, Operator.AT_MOST, Operator.UNEQUAL})
 ABOVE = frozenset({Operator.GREATER, Operator.AT_LEAST, Operator.UNEQUAL})
-
-Restated: TypeAlias = tuple[Operator, float] | tuple[Operator, int] | bool
 
 
 def for_doubles(operator: Operator, constant: int | float) -> tuple[Operator, float] | bool:

@@ -21,9 +21,6 @@ Cells: TypeAlias = Callable[..., Column]
 Carrier: TypeAlias = Literal["csv", "json", "nmea", "gtfs", "parquet"]
 Domain: TypeAlias = Literal["maritime", "fleet"]
 
-ORIGIN_COLUMNS = ("source", "line", "raw", "fault", "station", "repairs")
-"""Columns of a message that are about the message, not the position."""
-
 
 @dataclass(frozen=True, slots=True)
 class Feed:

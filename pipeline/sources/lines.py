@@ -13,8 +13,6 @@ from foresail.pipeline.sources import storage
 from foresail.pipeline.sources.storage import SourceFile, escaped
 from foresail.pipeline.sources.zip_files import FOLDER_PREFIX, UNPACKED_PREFIX
 
-LINE_COLUMNS = ("raw", "source", "line", "recoded")
-
 
 def read_lines(spark: SparkSession, files: list[SourceFile], tolerant: bool = False) -> DataFrame:
     """Every line of `files`; `tolerant` reads a damaged file as far as it goes."""
