@@ -6,11 +6,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from foresail.models.adoption import Followed, adopted_rows, predecessors
 from foresail.models.forecasts import Forecasts, fresh_rows, positions
 from foresail.models.kernels.compilation import family_kernel, family_telling_kernel
 from foresail.models.kernels.family import FAR, Features, Steps
 from foresail.models.kernels.forecast import NO_GAP
+from foresail.models.migration import Followed, migrated_rows, predecessors
 from foresail.models.model import Emission, Model
 from foresail.models.reader import EMISSIONS, ModelReader
 from foresail.patterns.conditions.syntax import Condition
@@ -139,8 +139,8 @@ class FamilyForecaster(ModelReader):
         after = FamilyForecasterState(state.seen + events, last_time, length, kept_at, **columns)
         return self._told(batch, near, state, before, now), after
 
-    def adopted(self, state: FamilyForecasterState, before: Followed) -> FamilyForecasterState:
-        """The state of tracks that were followed by `before`; the rule is that of `Forecaster.adopted`."""
+    def migrated(self, state: FamilyForecasterState, before: Followed) -> FamilyForecasterState:
+        """The state of tracks that were followed by `before`; the rule is that of `Forecaster.migrated`."""
         self.check_no_groups()
         features = self._features(len(state.feature))
         features.feature[:], features.near[:] = state.feature, state.near
@@ -149,11 +149,11 @@ class FamilyForecaster(ModelReader):
         track = np.repeat(np.arange(len(state.seen)), np.diff(state.rows_at))
         for m, old, place, history in predecessors(self.models, before):
             mine = slice(self.history_at[m], self.history_at[m + 1])
-            adopted = adopted_rows(
+            migrated = migrated_rows(
                 old, self.models[m], state.chain[:, place], state.length[track, place], state.history[:, history]
             )
-            after.chain[:, m], after.history[:, mine] = adopted.chain, adopted.history
-            np.maximum.at(after.length[:, m], track, adopted.length)
+            after.chain[:, m], after.history[:, mine] = migrated.chain, migrated.history
+            np.maximum.at(after.length[:, m], track, migrated.length)
         return after
 
     def _features(self, rows: int) -> Features:

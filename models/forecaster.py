@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from foresail.models.adoption import Followed, adopted_rows, predecessors
 from foresail.models.forecasts import NO_FEATURE, Forecasts, fresh_rows, positions
 from foresail.models.kernels.compilation import following_kernel, telling_kernel
 from foresail.models.kernels.forecast import NO_GAP, Histories
+from foresail.models.migration import Followed, migrated_rows, predecessors
 from foresail.models.reader import EMISSIONS, ModelReader
 from foresail.patterns.recognition.recogniser import Batch
 
@@ -110,7 +110,7 @@ class Forecaster(ModelReader):
         none = np.broadcast_to(np.int32(NO_FEATURE), at)
         return Forecasts(rows.of[:at], none, rows.said[:at], self.decisions, positions(batch.first_of, before.seen))
 
-    def adopted(self, state: ForecasterState, before: Followed) -> ForecasterState:
+    def migrated(self, state: ForecasterState, before: Followed) -> ForecasterState:
         """The state of tracks that were followed by `before`, as this forecaster would have it.
 
         Models are matched by pattern name. A model of another order, or otherwise learned, goes on as if it had read
@@ -123,8 +123,8 @@ class Forecaster(ModelReader):
         after.seen[:], after.last_time[:] = state.seen, state.last_time
         for m, old, place, history in predecessors(self.models, before):
             mine = slice(self.history_at[m], self.history_at[m + 1])
-            adopted = adopted_rows(
+            migrated = migrated_rows(
                 old, self.models[m], state.chain[:, place], state.length[:, place], state.history[:, history]
             )
-            after.chain[:, m], after.length[:, m], after.history[:, mine] = adopted
+            after.chain[:, m], after.length[:, m], after.history[:, mine] = migrated
         return after

@@ -54,7 +54,7 @@ class ModelReader:
 
     def check_no_groups(self) -> None:
         """Tracks are handed from one set of models to another only where one model serves all of them."""
-        assert len(self.told_by) == len(self.models), "tracks of groups are not adopted"
+        assert len(self.told_by) == len(self.models), "tracks of groups are not migrated"
 
 
 def check_models(models: Sequence[Model], emission: Emission) -> None:

@@ -32,7 +32,7 @@ class CompiledPattern:
     condition_names: tuple[str, ...]
     conditions: tuple[Condition, ...]
     alphabet: Alphabet
-    loose: Nondeterministic
+    nfa: Nondeterministic
     classes: NDArray[np.int32]
     """For each symbol its class: the column of the tables."""
     automaton: Deterministic
@@ -61,11 +61,11 @@ def compile_pattern(spec: PatternSpec, attributes: Mapping[str, AttributeType] |
     letters = alphabet(conditions.parsed, exclusive=_exclusive(conditions, spec), types=_types(spec, attributes))
     check_alphabet(letters, conditions)
     try:
-        loose = trimmed(_construct(expand(tree, conditions.number), letters), must_mark_last=True)
-        check_matchable(loose, spec)
-        classes = symbol_classes(loose, len(letters.codes))
-        detecting = detectors(loose, classes)
-        marked = marking(loose, classes) if spec.output is not Output.DETECT else None
+        nfa = trimmed(_construct(expand(tree, conditions.number), letters), must_mark_last=True)
+        check_matchable(nfa, spec)
+        classes = symbol_classes(nfa, len(letters.codes))
+        detecting = detectors(nfa, classes)
+        marked = marking(nfa, classes) if spec.output is not Output.DETECT else None
     except SizeExceededError as error:
         raise explained(error, tree, spec, lambda part: _probe(part, conditions, letters)) from None
     return CompiledPattern(
@@ -74,7 +74,7 @@ def compile_pattern(spec: PatternSpec, attributes: Mapping[str, AttributeType] |
         conditions.names,
         conditions.parsed,
         letters,
-        loose,
+        nfa,
         classes,
         detecting.smallest,
         detecting.watching,
@@ -103,9 +103,9 @@ def _construct(core: Core, letters: Alphabet) -> Nondeterministic:
 
 def _probe(part: Pattern, conditions: Conditions, letters: Alphabet) -> None:
     """Build `part` alone; raises where it is what grows too large."""
-    loose = trimmed(_construct(expand(part, conditions.number), letters))
-    if loose.transitions:
-        detector(loose, symbol_classes(loose, len(letters.codes)))
+    nfa = trimmed(_construct(expand(part, conditions.number), letters))
+    if nfa.transitions:
+        detector(nfa, symbol_classes(nfa, len(letters.codes)))
 
 
 def _exclusive(conditions: Conditions, spec: PatternSpec) -> list[list[int]]:

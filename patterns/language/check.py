@@ -56,9 +56,9 @@ def check_alphabet(letters: Alphabet, conditions: Conditions) -> None:
             raise CannotMatchError(msg)
 
 
-def check_matchable(loose: Nondeterministic, spec: PatternSpec) -> None:
+def check_matchable(nfa: Nondeterministic, spec: PatternSpec) -> None:
     """Some stretch matches and marks its last event, within the window."""
-    if not loose.transitions:
+    if not nfa.transitions:
         msg = (
             f"{spec.pattern.place}: pattern {spec.name} can never match. A match must mark its last event: check "
             "`hidden`, `not` and `absent` at the end, `&` between parts that mark different events, and `next` "
@@ -66,7 +66,7 @@ def check_matchable(loose: Nondeterministic, spec: PatternSpec) -> None:
         )
         raise CannotMatchError(msg)
     if spec.window_events is not None:
-        shortest = _shortest_span(loose)
+        shortest = _shortest_span(nfa)
         if shortest > spec.window_events:
             msg = (
                 f"{spec.pattern.place}: pattern {spec.name} spans at least {shortest} events, its window only "
@@ -108,26 +108,26 @@ def _check_orders(tree: Pattern, spec: PatternSpec) -> None:
         _check_orders(part, spec)
 
 
-def _shortest_span(loose: Nondeterministic) -> int:
+def _shortest_span(nfa: Nondeterministic) -> int:
     """The least number of events from the first marked to the last marked of any match."""
     best: dict[int, int] = {}
     waiting: deque[tuple[int, int]] = deque()
     unmarked = {0}
     grown = True
     while grown:
-        more = {t.target for t in loose.transitions if t.source in unmarked and not t.marked} - unmarked
+        more = {t.target for t in nfa.transitions if t.source in unmarked and not t.marked} - unmarked
         unmarked |= more
         grown = bool(more)
-    waiting.extend((t.target, 1) for t in loose.transitions if t.source in unmarked and t.marked)
-    spans = [1 for t in loose.transitions if t.source in unmarked and t.marked and t.target in loose.finals]
+    waiting.extend((t.target, 1) for t in nfa.transitions if t.source in unmarked and t.marked)
+    spans = [1 for t in nfa.transitions if t.source in unmarked and t.marked and t.target in nfa.finals]
     while waiting and not spans:
         state, span = waiting.popleft()
         if state in best:
             continue
         best[state] = span
-        for t in loose.transitions:
+        for t in nfa.transitions:
             if t.source == state:
-                if t.marked and t.target in loose.finals:
+                if t.marked and t.target in nfa.finals:
                     spans.append(span + 1)
                 waiting.append((t.target, span + 1))
     return min(spans)

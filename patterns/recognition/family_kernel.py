@@ -2,8 +2,8 @@
 
 A feature that a track has never been near sees the same events as any other such feature: they all share one
 `far` run. An instance of its own exists only from a row that says the track is near a feature until nothing tells
-it apart from the far run any more. While a track goes on as it was, nothing is stepped (`family_coasting`). Results
-equal those of one pattern per feature, exactly.
+it apart from the far run any more. While a track goes on as it was, nothing is stepped
+(`family_stable_stretches`). Results equal those of one pattern per feature, exactly.
 """
 
 from typing import NamedTuple
@@ -13,7 +13,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from foresail.patterns.recognition.arrays import compiled, copy_part, fill, inlined
-from foresail.patterns.recognition.family_coasting import catch_up, idle_far, like_the_last, may_coast, wakes_nothing
+from foresail.patterns.recognition.family_stable_stretches import (
+    catch_up,
+    idle_far,
+    like_the_last,
+    may_skip,
+    wakes_nothing,
+)
 from foresail.patterns.recognition.family_states import (
     FAR,
     FamilyStates,
@@ -261,7 +267,7 @@ def advance_families(
         queues = queues_with_room(queues, active, resting(saved, track))
         scratch = fresh_family_scratch(runs, queues)
         take_up(saved, track, working, features, queues)
-        coasting, coasted, likes = False, 0, 0
+        skipping, skipped, likes = False, 0, 0
         for event in range(first, end):
             far = arrive(event, FAR, times[event], working)
             like = (
@@ -270,15 +276,15 @@ def advance_families(
                 and like_the_last(event, far_words, near_at, near_feature, near_words)
             )
             likes = likes + 1 if like else 1
-            if like and coasting:
-                coasted += 1
+            if like and skipping:
+                skipped += 1
                 continue
-            if coasted:
+            if skipped:
                 catch_up(
                     tables, working, active, near_row, far_words, near_words, times, event - 1, far.position - 1,
-                    coasted, scratch,
+                    skipped, scratch,
                 )  # fmt: skip
-            coasting, coasted = False, 0
+            skipping, skipped = False, 0
             most = active + near_at[event + 1] - near_at[event]
             if most > len(features):  # arrays are handed over only when they grow: it costs as much as an event
                 working, features, near_row = room(working, features, near_row, most)
@@ -301,17 +307,17 @@ def advance_families(
             if outcome & (MATCHED_FAR | IMPOSSIBLE_NEAR):
                 return saved, found, FAR_MATCH if outcome & MATCHED_FAR else IMPOSSIBLE_EVENT, event
             left = without_far_ones(working, features, queues, active)
-            coasting = (
+            skipping = (
                 like
                 and outcome == 0
                 and left == active == known
                 and found.rows.size[0] == found_before
-                and may_coast(tables, working, active, near_row, far_columns, near_words, likes)
+                and may_skip(tables, working, active, near_row, far_columns, near_words, likes)
             )
             active = left
-        if coasted:
+        if skipped:
             catch_up(
-                tables, working, active, near_row, far_words, near_words, times, end - 1, working.seen[FAR], coasted,
+                tables, working, active, near_row, far_words, near_words, times, end - 1, working.seen[FAR], skipped,
                 scratch,
             )  # fmt: skip
         kept, kept_feature = kept_with_room(kept, kept_feature, kept_at[track] + active)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresail.patterns.recognition.arrays import compiled, copy_row, inlined, same_row
-from foresail.patterns.recognition.coasting import catch_up, coast, may_coast
 from foresail.patterns.recognition.episodes import end_episode, extend_episode
 from foresail.patterns.recognition.joint import (
     FULL,
@@ -24,6 +23,7 @@ from foresail.patterns.recognition.joint import (
 )
 from foresail.patterns.recognition.rows import CLOSED, DETECTED, TIMED_OUT, Moment, Rows, write
 from foresail.patterns.recognition.runs import Scratch, advance_runs, clear_runs, since_under_way
+from foresail.patterns.recognition.stable_stretches import catch_up, may_skip, skip_stable
 from foresail.patterns.recognition.tables import NEVER, Tables
 from foresail.patterns.recognition.track_state import NO_RUN, TrackStates
 
@@ -149,15 +149,15 @@ def advance(
 ) -> tuple[int, int]:
     """Read events from `first` on, sorted by track and time; where it stopped and why (DONE, ROWS_FULL, BAD_EVENT)."""
     current, here, symbol = np.int64(-1), np.int64(0), np.int64(UNKNOWN)
-    coasting, coasted, likes, last_level = False, 0, 0, 0
+    skipping, skipped, likes, last_level = False, 0, 0, 0
     for event in range(first, len(times)):
         slot = np.int64(slots[event])
         full = is_full(tables, rows, scratch)
-        if coasted and (slot != current or full):
+        if skipped and (slot != current or full):
             catch_up(
-                tables, joint, here, symbol, event - 1, states.seen[current], current, coasted, times, states, scratch
+                tables, joint, here, symbol, event - 1, states.seen[current], current, skipped, times, states, scratch
             )
-            coasted = 0
+            skipped = 0
         if slot != current:
             if current >= 0:
                 copy_row(joint.state, here, states.states, current)
@@ -171,13 +171,13 @@ def advance(
         # Neighbouring events mostly look alike: comparing them is cheaper than looking the symbol up.
         alike = symbol >= 0 and not level and not last_level and same_row(words, event, words, event - 1)
         likes = likes + 1 if alike else 1
-        if coasting and alike:
-            coast(tables, joint, here, moment, states, rows)
-            coasted += 1
+        if skipping and alike:
+            skip_stable(tables, joint, here, moment, states, rows)
+            skipped += 1
             continue
-        if coasted:
-            catch_up(tables, joint, here, symbol, event - 1, moment.position - 1, slot, coasted, times, states, scratch)
-        coasting, coasted = False, 0
+        if skipped:
+            catch_up(tables, joint, here, symbol, event - 1, moment.position - 1, slot, skipped, times, states, scratch)
+        skipping, skipped = False, 0
         if not alike:
             symbol = np.int64(symbol_number(joint, tables, words, event, level))
         last_level = level
@@ -197,11 +197,11 @@ def advance(
             if joint.sizes[SYMBOLS] < known:
                 symbol = np.int64(UNKNOWN)  # a restart has emptied the memo
             else:
-                coasting = stays and may_coast(tables, joint, after, symbol, slot, likes, states)
+                skipping = stays and may_skip(tables, joint, after, symbol, slot, likes, states)
         here = after
-    if coasted:
+    if skipped:
         catch_up(
-            tables, joint, here, symbol, len(times) - 1, states.seen[current], current, coasted, times, states, scratch
+            tables, joint, here, symbol, len(times) - 1, states.seen[current], current, skipped, times, states, scratch
         )
     if current >= 0:
         copy_row(joint.state, here, states.states, current)

@@ -99,7 +99,7 @@ def step(pattern: CompiledPattern, track: TrackRecord, event: Event) -> Iterator
 def _advance_runs(pattern: CompiledPattern, track: TrackRecord, column: int) -> Span | None:
     """Step every run; when the latest and the earliest match began that end here."""
     assert track.time is not None
-    steps = steps_by_class(pattern.loose, pattern.classes)
+    steps = steps_by_class(pattern.nfa, pattern.classes)
     after: dict[int, tuple[int, int] | None] = {}
     best: tuple[int, int] | None = None
     begun_after: dict[int, set[tuple[int, int]]] = {}
@@ -114,9 +114,9 @@ def _advance_runs(pattern: CompiledPattern, track: TrackRecord, column: int) -> 
                 after[taken.target] = begun
             here = earlier | ({begun} if begun is not None else set())
             begun_after.setdefault(taken.target, set()).update(here)
-            if taken.marked and taken.target in pattern.loose.finals:
+            if taken.marked and taken.target in pattern.nfa.finals:
                 complete |= here
-            if taken.marked and taken.target in pattern.loose.finals and (best is None or _later(begun, best)):
+            if taken.marked and taken.target in pattern.nfa.finals and (best is None or _later(begun, best)):
                 best = begun
     windowed = pattern.spec.window_us or pattern.spec.window_events
     track.starts = after

@@ -123,7 +123,7 @@ def _tables(patterns: Sequence[CompiledPattern], number: dict[str, int], updates
         step_target=steps.target,
         step_marked=steps.marked,
         step_final=steps.final,
-        runs_at=_offsets([p.loose.states if _is_tracked(p) else 1 for p in patterns]),
+        runs_at=_offsets([p.nfa.states if _is_tracked(p) else 1 for p in patterns]),
         windowed=np.array([_is_windowed(p) for p in patterns], dtype=np.uint8),
         window_us=_optional([p.spec.window_us for p in patterns]),
         window_events=_optional([p.spec.window_events for p in patterns]),
@@ -140,12 +140,12 @@ def _settles(pattern: CompiledPattern, unmarked: frozenset[int], enabled: Sequen
     """A window makes every event count, and after a restart nothing is as it was before."""
     if _is_windowed(pattern) or pattern.spec.after_match is AfterMatch.RESTART:
         return UNSETTLED
-    return events_to_settle(pattern.loose.states, unmarked, enabled) if _is_tracked(pattern) else 1
+    return events_to_settle(pattern.nfa.states, unmarked, enabled) if _is_tracked(pattern) else 1
 
 
 def _is_tracked(pattern: CompiledPattern) -> bool:
     """Windows need every run's start; without one, following more runs than this would make long patterns slow."""
-    return _is_windowed(pattern) or pattern.loose.states <= MOST_TRACKED_RUNS
+    return _is_windowed(pattern) or pattern.nfa.states <= MOST_TRACKED_RUNS
 
 
 def _is_windowed(pattern: CompiledPattern) -> bool:
@@ -172,11 +172,11 @@ def _steps(patterns: Sequence[CompiledPattern]) -> _Steps:
     taken: list[tuple[Transition, bool]] = []
     for pattern in patterns:
         starts.append(len(ranges) - 1)
-        by_class = steps_by_class(pattern.loose, pattern.classes)
-        unmarked = unmarked_runs(pattern.loose)
+        by_class = steps_by_class(pattern.nfa, pattern.classes)
+        unmarked = unmarked_runs(pattern.nfa)
         for c in range(pattern.watching.delta.shape[1]):
             enabled = [t for state in by_class for t in state[c]]
-            taken += [(t, t.target in pattern.loose.finals) for t in enabled]
+            taken += [(t, t.target in pattern.nfa.finals) for t in enabled]
             ranges.append(len(taken))
             settles.append(_settles(pattern, unmarked, enabled))
     return _Steps(

@@ -25,7 +25,7 @@ from foresail.pipeline.training.track_groups import Membership
 
 FORECASTS, POSITIVE, STEP = "forecasts", "positive", "step"
 """What a tally counts: rows, positive rows, and events by the usual seconds between them."""
-TOLD = pa.schema(
+FORECAST_SCHEMA = pa.schema(
     [
         ("track", pa.string()),
         ("time_us", pa.int64()),
@@ -103,7 +103,7 @@ class BeginForecasting:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sayings:
+class ForecastColumns:
     """All that models can say, as Arrow columns: rows of forecasts are taken from them."""
 
     pattern: pa.Array
@@ -115,7 +115,7 @@ class Sayings:
     """By the number of the decision."""
 
     @classmethod
-    def of(cls, reader: ModelReader) -> "Sayings":
+    def of(cls, reader: ModelReader) -> "ForecastColumns":
         """Of these models."""
         models, held = reader.told_by, reader.decisions
         columns = {name: pa.array(getattr(held, name)) for name in ("state", "chain")}
@@ -142,8 +142,8 @@ class ForecastWalk:
         self._families = [
             FamilyForecaster(asked.models, asked.conditions, emission, asked.group_models) for asked in wanted.families
         ]
-        self._sayings = None if self._plain is None else Sayings.of(self._plain)
-        self._family_sayings = [Sayings.of(family) for family in self._families]
+        self._sayings = None if self._plain is None else ForecastColumns.of(self._plain)
+        self._family_sayings = [ForecastColumns.of(family) for family in self._families]
         self.counts: Counter[tuple[str, str]] = Counter()
         self._track: str | None = None
         self._state: ForecasterState | None = None
@@ -185,7 +185,7 @@ class ForecastWalk:
             self.counts[STEP, str(step_s)] += len(rows.times)
 
     def _told(
-        self, told: Forecasts, sayings: Sayings, rows: EventRows, features: Sequence[str] = ()
+        self, told: Forecasts, sayings: ForecastColumns, rows: EventRows, features: Sequence[str] = ()
     ) -> Iterator[pa.RecordBatch]:
         model = told.model
         number, positive = np.bincount(model), np.bincount(model, weights=told.positive)
@@ -197,7 +197,7 @@ class ForecastWalk:
             yield told_batch(told, sayings, rows, features)
 
 
-def told_batch(told: Forecasts, sayings: Sayings, rows: EventRows, names: Sequence[str] = ()) -> pa.RecordBatch:
+def told_batch(told: Forecasts, sayings: ForecastColumns, rows: EventRows, names: Sequence[str] = ()) -> pa.RecordBatch:
     """The rows of `told` with the names of what they speak of."""
     slot = np.searchsorted(rows.first_of, told.event, side="right") - 1
     columns = {
@@ -205,11 +205,11 @@ def told_batch(told: Forecasts, sayings: Sayings, rows: EventRows, names: Sequen
         "time_us": pa.array(rows.times[told.event]),
         **said_columns(told, sayings, names, rows.places),
     }
-    return pa.RecordBatch.from_arrays([columns[name] for name in TOLD.names], schema=TOLD)
+    return pa.RecordBatch.from_arrays([columns[name] for name in FORECAST_SCHEMA.names], schema=FORECAST_SCHEMA)
 
 
 def said_columns(
-    told: Forecasts, sayings: Sayings, names: Sequence[str] = (), places: Places | None = None
+    told: Forecasts, sayings: ForecastColumns, names: Sequence[str] = (), places: Places | None = None
 ) -> dict[str, pa.Array]:
     """All that rows of forecasts say but for track and time, the same in a batch and in a stream.
 

@@ -34,7 +34,9 @@ class FamilyGroup:
     """The same for workers that read events themselves, where the layer is one they can open."""
 
 
-def crossing(events: DataFrame, plain: Sequence[CompiledPattern], families: Sequence[FamilyGroup] = ()) -> DataFrame:
+def kernel_columns(
+    events: DataFrame, plain: Sequence[CompiledPattern], families: Sequence[FamilyGroup] = ()
+) -> DataFrame:
     """What crosses into Python: a row per event, and for families a row per event and near feature."""
     words = _named("word", packed_words(shared_conditions(plain), events.schema) or [_nothing()])
     far = [_named(f"family_{n}", _far_words(group, events)) for n, group in enumerate(families)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 
 from foresail.patterns.compiler import CompiledPattern
-from foresail.pipeline.batch.kernel_columns import FamilyGroup, crossing, has_places
+from foresail.pipeline.batch.kernel_columns import FamilyGroup, has_places, kernel_columns
 from foresail.pipeline.batch.recognition_worker import Partition
 from foresail.pipeline.batch.tally import Tally
 from foresail.pipeline.results.match_batch import FOUND_DDL
@@ -44,7 +44,7 @@ class Recognise:
 
     def sorted_rows(self, events: DataFrame) -> DataFrame:
         """What crosses into Python, each track in one partition and in order."""
-        rows = crossing(events, self.plain, self.families)
+        rows = kernel_columns(events, self.plain, self.families)
         order = ["track", "time_us", "offset", *(["layer", "feature"] if self.families else [])]
         # A family's near rows come from another branch of the plan than its events, so they meet only by a shuffle.
         if not self.whole_tracks or self.families:

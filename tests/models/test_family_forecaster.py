@@ -210,7 +210,7 @@ def test_models_of_another_order_take_a_family_over(emission: str) -> None:
         state = before.advance(Batch(far, times[:cut], np.array([0, cut])), near, before.fresh(1))[1]
         rest, close = read(after, events[cut:])
         later = Batch(rest, times[cut:], np.array([0, 60 - cut]))
-        found = after.advance(later, close, after.adopted(state, before))[0]
+        found = after.advance(later, close, after.migrated(state, before))[0]
         whole_far, whole_near = read(after, events)
         whole = after.advance(Batch(whole_far, times, np.array([0, 60])), whole_near, after.fresh(1))[0]
         assert rows_of(found, cut) == [row for row in rows_of(whole) if row[0] >= cut]

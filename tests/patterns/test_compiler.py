@@ -62,7 +62,7 @@ def test_features_refine_the_alphabet_but_not_the_automaton() -> None:
 def test_passes_can_be_printed() -> None:
     pattern = compiled("a ; b")
     assert "3 states" in str(pattern.automaton)
-    assert "-->" in str(pattern.loose)
+    assert "-->" in str(pattern.nfa)
 
 
 REFUSED: dict[str, tuple[str, dict[str, str], dict[str, object], type[PatternError], str]] = {

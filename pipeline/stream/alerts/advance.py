@@ -12,7 +12,7 @@ from foresail.models.model import Model
 from foresail.patterns.compiler import CompiledPattern
 from foresail.pipeline.stream.alerts.forecast_reasons import forecast_reasons
 from foresail.pipeline.stream.alerts.groups import CONTENT, NAMES, AlertState, Grouped, grouped, remembered
-from foresail.pipeline.stream.alerts.kernel import LONG_AGO, NONE, OPEN, Observations, Told, alert_kernel
+from foresail.pipeline.stream.alerts.kernel import LONG_AGO, NONE, OPEN, AlertChanges, Observations, alert_kernel
 from foresail.pipeline.stream.alerts.match_reasons import match_reasons
 from foresail.pipeline.stream.alerts.observations import (
     FORECAST_COLUMNS,
@@ -98,7 +98,7 @@ class AlertMaker:
         kind = pa.compute.index_in(groups.names.column("kind"), pa.array(KINDS)).to_numpy().astype(np.int64)
         return replace(groups, machines=groups.machines._replace(rule=pattern * len(KINDS) + kind))
 
-    def _alerts(self, told: Told, groups: Grouped, content: pa.Table) -> pa.Table:
+    def _alerts(self, told: AlertChanges, groups: Grouped, content: pa.Table) -> pa.Table:
         names = groups.names.take(pa.array(told.group))
         pattern = pa.array(groups.machines.rule[told.group] // len(KINDS))
         about = self.rules.patterns
@@ -169,15 +169,15 @@ def _content(rows: pa.Table, made: Mapping[str, pa.Array]) -> pa.Table:
     return pa.table([column(field) for field in CONTENT], schema=CONTENT)
 
 
-def _followed(rules: AlertRules, groups: Grouped, seen: Seen, order: NDArray[np.intp], now_us: int) -> Told:
+def _followed(rules: AlertRules, groups: Grouped, seen: Seen, order: NDArray[np.intp], now_us: int) -> AlertChanges:
     """What the kernel tells; `row` counts the rows as they came."""
     room = 2 * len(order) + len(groups.machines.rule)
-    told = Told(*(np.empty(room, dtype=np.int64) for _ in Told._fields))
+    told = AlertChanges(*(np.empty(room, dtype=np.int64) for _ in AlertChanges._fields))
     columns = (groups.group, seen.says, seen.time, seen.index, seen.began, seen.first_began, seen.named)
     written = alert_kernel()(
         rules.limits, groups.machines, Observations(*(column[order] for column in columns)), told, now_us
     )
-    told = Told(*(column[:written] for column in told))
+    told = AlertChanges(*(column[:written] for column in told))
     if len(order):
         told = told._replace(row=np.where(told.row == NONE, NONE, order[told.row]))
     return told

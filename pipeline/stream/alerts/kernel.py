@@ -79,7 +79,7 @@ class Observations(NamedTuple):
     named: NDArray[np.int64]
 
 
-class Told(NamedTuple):
+class AlertChanges(NamedTuple):
     """Room for the changes of alerts."""
 
     group: NDArray[np.int64]
@@ -94,7 +94,7 @@ class Told(NamedTuple):
 
 
 @compiled
-def write(told: Told, at: int, machines: Machines, g: int, status: int, time: int, why: int) -> int:
+def write(told: AlertChanges, at: int, machines: Machines, g: int, status: int, time: int, why: int) -> int:
     """Write a change of the alert of group `g`; the next free row."""
     machines.changes[g] = 1 if status == OPENED else machines.changes[g] + 1
     told.group[at] = g
@@ -111,7 +111,7 @@ def write(told: Told, at: int, machines: Machines, g: int, status: int, time: in
 
 
 @compiled
-def finish(told: Told, at: int, machines: Machines, g: int, time: int, why: int) -> int:
+def finish(told: AlertChanges, at: int, machines: Machines, g: int, time: int, why: int) -> int:
     """End what group `g` has begun; an alert that was never told ends in silence."""
     if machines.phase[g] == OPEN:
         at = write(told, at, machines, g, CLOSED, time, why)
@@ -122,7 +122,7 @@ def finish(told: Told, at: int, machines: Machines, g: int, time: int, why: int)
 
 
 @compiled
-def lapse(limits: Limits, told: Told, at: int, machines: Machines, g: int, now: int) -> int:
+def lapse(limits: Limits, told: AlertChanges, at: int, machines: Machines, g: int, now: int) -> int:
     """End group `g` where it has been silent for too long at `now`."""
     if machines.phase[g] == IDLE:
         return at
@@ -135,7 +135,7 @@ def lapse(limits: Limits, told: Told, at: int, machines: Machines, g: int, now: 
 
 
 @compiled
-def fall(limits: Limits, told: Told, at: int, machines: Machines, g: int, time: int, index: int) -> int:
+def fall(limits: Limits, told: AlertChanges, at: int, machines: Machines, g: int, time: int, index: int) -> int:
     """One more event below: too many in a row end the alert, the first one what was not yet an alert."""
     if machines.phase[g] == PENDING:
         return finish(told, at, machines, g, time, CLEARED)
@@ -149,7 +149,7 @@ def fall(limits: Limits, told: Told, at: int, machines: Machines, g: int, time: 
 
 
 @compiled
-def bridge(limits: Limits, told: Told, at: int, machines: Machines, g: int, index: int) -> int:
+def bridge(limits: Limits, told: AlertChanges, at: int, machines: Machines, g: int, index: int) -> int:
     """Before an event that holds: events of which nothing was told may have been below for too long."""
     rule = machines.rule[g]
     if machines.phase[g] != IDLE and limits.sparse[rule]:
@@ -163,7 +163,7 @@ def bridge(limits: Limits, told: Told, at: int, machines: Machines, g: int, inde
 
 
 @compiled
-def hold(limits: Limits, told: Told, at: int, machines: Machines, g: int, seen: Observations, row: int) -> int:
+def hold(limits: Limits, told: AlertChanges, at: int, machines: Machines, g: int, seen: Observations, row: int) -> int:
     """One more observation that holds: open the alert once all conditions are met, or update it now and then."""
     rule, time = machines.rule[g], seen.time[row]
     if machines.phase[g] == IDLE:
@@ -188,7 +188,7 @@ def hold(limits: Limits, told: Told, at: int, machines: Machines, g: int, seen: 
 
 
 @compiled
-def follow(limits: Limits, machines: Machines, seen: Observations, told: Told, now: int) -> int:
+def follow(limits: Limits, machines: Machines, seen: Observations, told: AlertChanges, now: int) -> int:
     """Write what the observations and then the clock change, and leave each group as it is after them; how many."""
     at = 0
     for row in range(len(seen.group)):
@@ -213,7 +213,7 @@ def _kind(table: type[Any]) -> Any:
 @cache
 def alert_kernel() -> Kernel:
     """`follow`, ready to be called."""
-    return ready(follow, (_kind(Limits), _kind(Machines), _kind(Observations), _kind(Told), int64))
+    return ready(follow, (_kind(Limits), _kind(Machines), _kind(Observations), _kind(AlertChanges), int64))
 
 
 KERNELS: dict[str, Callable[[], Kernel]] = {"alerts": alert_kernel}

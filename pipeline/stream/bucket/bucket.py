@@ -1,7 +1,7 @@
 """One bucket of tracks through one micro-batch: events in order, read by the line, timers looked at, all told.
 
-Pure but for the shelf of resting tracks: what comes in and the saved state decide what goes out, so that a micro-batch
-that is repeated after a crash says the same again.
+Pure but for the cold store of idle tracks: what comes in and the saved state decide what goes out, so that a
+micro-batch that is repeated after a crash says the same again.
 """
 
 from dataclasses import replace
@@ -16,7 +16,7 @@ from foresail.patterns.recognition.expiry import Clock
 from foresail.patterns.recognition.families import Near
 from foresail.pipeline.results.match_batch import Places
 from foresail.pipeline.stream.bucket.alerts import Alerting, BucketAlerts
-from foresail.pipeline.stream.bucket.eviction import CHUNKS, Adopting, KnownChunks, Shelf, fetch, forget, lay_down
+from foresail.pipeline.stream.bucket.eviction import CHUNKS, ColdStore, KnownChunks, Migrating, evict, fetch, forget
 from foresail.pipeline.stream.bucket.findings import ReadEvents
 from foresail.pipeline.stream.bucket.line import Finding, Line, LineState, Seen, track_array
 from foresail.pipeline.stream.bucket.line_spec import LineSpec, line_for, stored_model
@@ -50,17 +50,19 @@ SWEPT_AT_ONCE = 4
 class Bucket:
     """The tracks of one bucket; `advance` once, then `saved` is what to keep."""
 
-    def __init__(self, spec: LineSpec, rules: BucketRules, alerts: Alerting, saved: Saved | None, shelf: Shelf) -> None:
+    def __init__(
+        self, spec: LineSpec, rules: BucketRules, alerts: Alerting, saved: Saved | None, cold_store: ColdStore
+    ) -> None:
         self.spec, self.rules = spec, rules
         before = saved or _new(spec)
-        self.shelf = KnownChunks(shelf, before.chunks)
+        self.cold_store = KnownChunks(cold_store, before.chunks)
         self._use(before.configuration)
         self.clock = before.clock
         self.anew = what_begins_anew(before.form, self.line.form, self.load) if saved else []
         """How the line is another than the one that saved the state, a sentence each."""
         self.waiting = None if before.waiting is None else recrossed(before.waiting, before.crossed, spec)
         self.tracks = before.tracks
-        self.state = self.adopt(before.states, before.form) if before.states else self.line.fresh(0)
+        self.state = self.migrate(before.states, before.form) if before.states else self.line.fresh(0)
         self.past = self._past(before)
         self._again: NDArray[np.object_] = np.empty(0, dtype=object)
         """Tracks that this micro-batch has read again: what the clock has told of them may be different now."""
@@ -78,7 +80,7 @@ class Bucket:
         if before.crossed != self.spec.crossed:
             kept = (self.tracks, self.state) if self.rules.rerun_us else (self.tracks[:0], self.line.fresh(0))
             return Past(*kept)
-        state = self.adopt(before.past, before.form) if before.past else self.line.fresh(0)
+        state = self.migrate(before.past, before.form) if before.past else self.line.fresh(0)
         return Past(before.past_tracks, state, before.recent)
 
     def load(self, pattern: str, version: str) -> Model | None:
@@ -88,7 +90,7 @@ class Bucket:
     def _use(self, configuration: Configuration) -> None:
         self.configuration = configuration
         self.line: Line = line_for(self.spec, configuration)
-        self.adopt = Adopting(self.line, self.load)
+        self.migrate = Migrating(self.line, self.load)
 
     def reconfigure(self, configuration: Configuration) -> None:
         """From now on `configuration` holds; tracks keep what they have gathered."""
@@ -96,7 +98,7 @@ class Bucket:
         try:
             self._use(configuration)
             if self.line is not before:
-                states = [self.line.adopted(state, before.form, self.load) for state in (self.state, self.past.state)]
+                states = [self.line.migrated(state, before.form, self.load) for state in (self.state, self.past.state)]
                 self.state, self.past.state = states
         except Exception:
             self._use(held)
@@ -134,7 +136,7 @@ class Bucket:
         places = pd.Index(self.tracks).get_indexer(pd.Index(tracks)) if len(self.tracks) else np.full(len(tracks), -1)
         unknown = tracks[places < 0]
         if len(unknown):
-            names, states = fetch(unknown, self.shelf, self.line, self.adopt)
+            names, states = fetch(unknown, self.cold_store, self.line, self.migrate)
             if len(names):
                 self.tracks = np.concatenate([self.tracks, names])
                 self.state = self.line.joined([self.state, states])
@@ -272,23 +274,23 @@ class Bucket:
         self.sweep = (self.sweep + SWEPT_AT_ONCE) % CHUNKS
         for number in sweep:
             before = now - self.rules.forget_after_us
-            self.tally.forgotten += forget(number, before, self.shelf, self.line, self.adopt)
+            self.tally.forgotten += forget(number, before, self.cold_store, self.line, self.migrate)
         idle = self.state.last_time < now - self.rules.rest_after_us
         if idle.any():
-            self._lay_down(idle & ~self.line.waits(self.state, self.clock.now_us), now)
+            self._evict(idle & ~self.line.waits(self.state, self.clock.now_us), now)
         if self.rules.rerun_us:
             newest = pd.Series(self.state.last_time, index=pd.Index(self.tracks, dtype=object))
             self.past.move_on(self.line, newest, self.rules.rerun_us, self._found)
         self.tally.tracks, self.tally.runs = len(self.tracks), self.line.runs(self.state)
         self.tally.waiting = 0 if self.waiting is None else len(self.waiting)
 
-    def _lay_down(self, resting: NDArray[np.bool_], now: int) -> None:
+    def _evict(self, resting: NDArray[np.bool_], now: int) -> None:
         forgotten = resting & (self.state.last_time < now - self.rules.forget_after_us)
         self.tally.forgotten += int(forgotten.sum())
         resting = resting & ~forgotten
         if resting.any():
             rows = np.flatnonzero(resting)
-            lay_down(self.tracks[rows], self.line.rearranged(self.state, rows), self.shelf, self.line, self.adopt)
+            evict(self.tracks[rows], self.line.rearranged(self.state, rows), self.cold_store, self.line, self.migrate)
         staying = np.flatnonzero(~(resting | forgotten))
         self.tracks, self.state = self.tracks[staying], self.line.rearranged(self.state, staying)
 
@@ -303,7 +305,7 @@ class Bucket:
             self.spec.crossed,
             self.waiting,
             tuple(tuple(names) for names in self.features),
-            tuple(sorted(self.shelf.numbers)),
+            tuple(sorted(self.cold_store.numbers)),
             self.sweep,
             {"positive": sorted(self.outcomes.positive)},
             self.outcomes.saved(),

@@ -18,7 +18,7 @@ from foresail.pipeline.stream.state.saved import Chunk, decode_states, encode_st
 CHUNKS = 1024
 
 
-class Shelf(Protocol):
+class ColdStore(Protocol):
     """Where chunks lie: a map of the state store, or a dictionary in tests."""
 
     def take(self, number: int) -> Chunk | None:
@@ -28,8 +28,8 @@ class Shelf(Protocol):
         """Keep a chunk, or drop it."""
 
 
-class Adopting:
-    """Decodes states of the present line, and adopts those of an earlier one."""
+class Migrating:
+    """Decodes states of the present line, and migrates those of an earlier one."""
 
     def __init__(self, line: Line, load: LoadModel) -> None:
         self.form = line.form
@@ -38,19 +38,19 @@ class Adopting:
     def __call__(self, states: bytes, form: LineForm) -> LineState:
         """The states of tracks that a line of that form has read, as the present line keeps them."""
         state = decode_states(states, form)
-        return state if form == self.form else self._line.adopted(state, form, self._load)
+        return state if form == self.form else self._line.migrated(state, form, self._load)
 
 
 class KnownChunks:
-    """A shelf that remembers which of its chunks there are, so that it is not asked for others."""
+    """A cold store that remembers which of its chunks there are, so that it is not asked for others."""
 
-    def __init__(self, shelf: Shelf, numbers: Iterable[int]) -> None:
-        self._shelf = shelf
+    def __init__(self, cold_store: ColdStore, numbers: Iterable[int]) -> None:
+        self._cold_store = cold_store
         self.numbers = set(numbers)
 
     def take(self, number: int) -> Chunk | None:
         """The chunk of that number, if there is one."""
-        return self._shelf.take(number) if number in self.numbers else None
+        return self._cold_store.take(number) if number in self.numbers else None
 
     def put(self, number: int, chunk: Chunk | None) -> None:
         """Keep a chunk, or drop it."""
@@ -58,7 +58,7 @@ class KnownChunks:
             self.numbers.discard(number)
         else:
             self.numbers.add(number)
-        self._shelf.put(number, chunk)
+        self._cold_store.put(number, chunk)
 
 
 def chunk_of(track: str) -> int:
@@ -66,7 +66,9 @@ def chunk_of(track: str) -> int:
     return zlib.crc32(track.encode()) % CHUNKS
 
 
-def fetch(tracks: Iterable[str], shelf: Shelf, line: Line, adopt: Adopting) -> tuple[NDArray[np.object_], LineState]:
+def fetch(
+    tracks: Iterable[str], cold_store: ColdStore, line: Line, migrate: Migrating
+) -> tuple[NDArray[np.object_], LineState]:
     """Those of `tracks` that rest, taken from their chunks, with their states."""
     wanted: dict[int, set[str]] = {}
     for track in tracks:
@@ -74,46 +76,46 @@ def fetch(tracks: Iterable[str], shelf: Shelf, line: Line, adopt: Adopting) -> t
     names: list[NDArray[np.object_]] = []
     states: list[LineState] = []
     for number, here in wanted.items():
-        chunk = shelf.take(number)
+        chunk = cold_store.take(number)
         if chunk is None:
             continue
         found = np.array([track in here for track in chunk.tracks], dtype=np.bool_)
         if found.any():
-            whole = adopt(chunk.states, chunk.form)
+            whole = migrate(chunk.states, chunk.form)
             names.append(chunk.tracks[found])
             states.append(line.rearranged(whole, np.flatnonzero(found)))
             left = line.rearranged(whole, np.flatnonzero(~found))
-            _put(shelf, number, adopt.form, chunk.tracks[~found], left)
+            _put(cold_store, number, migrate.form, chunk.tracks[~found], left)
     if not names:
         return np.empty(0, dtype=object), line.fresh(0)
     return np.concatenate(names), line.joined(states)
 
 
-def lay_down(tracks: NDArray[np.object_], state: LineState, shelf: Shelf, line: Line, adopt: Adopting) -> None:
+def evict(tracks: NDArray[np.object_], state: LineState, cold_store: ColdStore, line: Line, migrate: Migrating) -> None:
     """Move these tracks to their chunks."""
     numbers = np.array([chunk_of(track) for track in tracks], dtype=np.int64)
     for number in np.unique(numbers):
         mine = np.flatnonzero(numbers == number)
         names, states = tracks[mine], line.rearranged(state, mine)
-        chunk = shelf.take(int(number))
+        chunk = cold_store.take(int(number))
         if chunk is not None:
             names = np.concatenate([chunk.tracks, names])
-            states = line.joined([adopt(chunk.states, chunk.form), states])
-        _put(shelf, int(number), adopt.form, names, states)
+            states = line.joined([migrate(chunk.states, chunk.form), states])
+        _put(cold_store, int(number), migrate.form, names, states)
 
 
-def forget(number: int, before_us: int, shelf: Shelf, line: Line, adopt: Adopting) -> int:
+def forget(number: int, before_us: int, cold_store: ColdStore, line: Line, migrate: Migrating) -> int:
     """Drop the tracks of a chunk that were last heard of before that time; how many."""
-    chunk = shelf.take(number)
+    chunk = cold_store.take(number)
     if chunk is None:
         return 0
-    state = adopt(chunk.states, chunk.form)
+    state = migrate(chunk.states, chunk.form)
     kept = np.flatnonzero(state.last_time >= before_us)
     gone = len(chunk.tracks) - len(kept)
     if gone:
-        _put(shelf, number, adopt.form, chunk.tracks[kept], line.rearranged(state, kept))
+        _put(cold_store, number, migrate.form, chunk.tracks[kept], line.rearranged(state, kept))
     return gone
 
 
-def _put(shelf: Shelf, number: int, form: LineForm, tracks: NDArray[np.object_], state: LineState) -> None:
-    shelf.put(number, Chunk(form, tracks, encode_states(state)) if len(tracks) else None)
+def _put(cold_store: ColdStore, number: int, form: LineForm, tracks: NDArray[np.object_], state: LineState) -> None:
+    cold_store.put(number, Chunk(form, tracks, encode_states(state)) if len(tracks) else None)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from foresail.models.forecasts import Forecasts
-from foresail.pipeline.batch.forecast_worker import TOLD, Sayings, said_columns
+from foresail.pipeline.batch.forecast_worker import FORECAST_SCHEMA, ForecastColumns, said_columns
 from foresail.pipeline.results.match_batch import FOUND, FOUND_DDL, Places
 
 _DDL = {
@@ -31,7 +31,9 @@ OUTPUT_KINDS = (MATCH, FORECAST, ALERT, LATE, REJECTED)
 
 FORECAST_KIND = "forecast_kind"
 """What is `kind` in a forecast: here that is what tells rows apart."""
-FORECAST_FIELDS = [field for field in TOLD.remove(TOLD.get_field_index("kind")) if field.name not in FOUND.names]
+FORECAST_FIELDS = [
+    field for field in FORECAST_SCHEMA.remove(FORECAST_SCHEMA.get_field_index("kind")) if field.name not in FOUND.names
+]
 """What a forecast says beside what a match does too."""
 FINDING_DDL = (
     f"kind string, {FOUND_DDL}, {FORECAST_KIND} string, "
@@ -88,7 +90,11 @@ def match_rows(found: pa.RecordBatch, arrived_us: NDArray[np.int64]) -> pa.Table
 
 
 def forecast_rows(
-    forecasts: Forecasts, sayings: Sayings, thresholds: Sequence[float], features: Sequence[str], read: ReadEvents
+    forecasts: Forecasts,
+    sayings: ForecastColumns,
+    thresholds: Sequence[float],
+    features: Sequence[str],
+    read: ReadEvents,
 ) -> pa.Table:
     """Forecasts as rows; `thresholds` are those of the models."""
     said = said_columns(forecasts, sayings, features, read.places)

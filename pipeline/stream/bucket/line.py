@@ -19,16 +19,16 @@ from foresail.models.model import Model
 from foresail.patterns.catalog.entry import PatternEntry
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.conditions.syntax import Condition
-from foresail.patterns.recognition.adoption import adopted, adopted_family
 from foresail.patterns.recognition.expiry import Clock, overdue, without_told
 from foresail.patterns.recognition.families import FamilyRecogniser, Near
 from foresail.patterns.recognition.matches import Matches
+from foresail.patterns.recognition.migration import migrated, migrated_family
 from foresail.patterns.recognition.recogniser import Batch, Recogniser
 from foresail.patterns.recognition.rows import TIMED_OUT
 from foresail.patterns.recognition.tables import NEVER
 from foresail.patterns.recognition.track_state import NO_RUN, TrackStates
 from foresail.patterns.spec import Output
-from foresail.pipeline.batch.forecast_worker import Sayings
+from foresail.pipeline.batch.forecast_worker import ForecastColumns
 from foresail.pipeline.stream.bucket.ordering import NEVER_SEEN
 from foresail.pipeline.stream.state.form import (
     Kind,
@@ -97,7 +97,7 @@ class Line:
         self.recogniser = Recogniser(plain, conditions) if plain else None
         self.groups = tuple(groups)
         self.forecaster = forecaster
-        self._sayings: dict[int | None, Sayings] = {}
+        self._sayings: dict[int | None, ForecastColumns] = {}
         self._parts = [
             part
             for part in (
@@ -125,12 +125,12 @@ class Line:
         parts = (self.forecaster, *(group.forecaster for group in self.groups))
         return tuple(model for part in parts if part is not None for model in part.models)
 
-    def sayings(self, group: int | None) -> Sayings:
+    def sayings(self, group: int | None) -> ForecastColumns:
         """All that the models of plain patterns can say, or those of a family group."""
         forecaster = self.forecaster if group is None else self.groups[group].forecaster
         assert forecaster is not None, "only models say something"
         if group not in self._sayings:
-            self._sayings[group] = Sayings.of(forecaster)
+            self._sayings[group] = ForecastColumns.of(forecaster)
         return self._sayings[group]
 
     @cached_property
@@ -202,7 +202,7 @@ class Line:
         last = seen.times[seen.first_of[1:] - 1] if len(seen.times) else state.last_time
         return found, LineState(last, tuple(after))
 
-    def adopted(self, state: LineState, before: LineForm, load: LoadModel) -> LineState:
+    def migrated(self, state: LineState, before: LineForm, load: LoadModel) -> LineState:
         """The state of tracks that a line of the form `before` has read, as this line goes on with it."""
         tracks = counted(before, state.parts)
         old = {(form.kind, form.layer): (form, some) for form, some in zip(before.parts, state.parts, strict=True)}
@@ -211,11 +211,11 @@ class Line:
             nothing = PartForm(form.kind, form.layer)
             twin, some = old.get((form.kind, form.layer)) or (nothing, blank(nothing, tracks))
             if isinstance(part, Recogniser):
-                parts.append(adopted(some, twin.recognised, part))
+                parts.append(migrated(some, twin.recognised, part))
             elif isinstance(part, FamilyRecogniser):
-                parts.append(adopted_family(some, twin.recognised, part))
+                parts.append(migrated_family(some, twin.recognised, part))
             else:
-                parts.append(part.adopted(some, LeftModels(twin, load)))
+                parts.append(part.migrated(some, LeftModels(twin, load)))
         return LineState(state.last_time, tuple(parts))
 
     def overdue(self, state: LineState, clock: Clock, touched: NDArray[np.bool_]) -> list[Finding]:

@@ -29,7 +29,7 @@ from foresail.patterns.recognition.families import FamilyRecogniser
 from foresail.patterns.recognition.tables import shared_conditions
 from foresail.patterns.spec import without_features
 from foresail.pipeline.stream.bucket.line import Group, Line
-from foresail.pipeline.stream.control.configuration import Configuration, Turned, configuration_from
+from foresail.pipeline.stream.control.configuration import Configuration, Overrides, configuration_from
 
 Reads: TypeAlias = Literal["positions", "pairs"]
 """What the events of a pattern are, as its catalog entry says."""
@@ -209,7 +209,7 @@ def model_for(spec: LineSpec, configuration: Configuration, pattern: str) -> Mod
 
 
 @lru_cache(maxsize=MOST_MODELS)
-def _turned_model(store: Path, pattern: str, turned: Turned) -> Model:
+def _turned_model(store: Path, pattern: str, turned: Overrides) -> Model:
     """A model as it was turned, kept: a change of one pattern does not decide those of all others anew."""
     assert turned.model_version is not None, "a model that serves has a version"
     model = _model(store, pattern, turned.model_version)

@@ -26,10 +26,10 @@ from foresail.pipeline.stream.state.saved import (
     to_row,
 )
 
-EVENT, CONTROL, TICK, TOLD, LATE, AGAIN, PACKED = 0, 1, 2, 3, 4, 5, 6
+EVENT, CONTROL, TICK, REJECTED_MESSAGE, LATE, AGAIN, PACKED = 0, 1, 2, 3, 4, 5, 6
 """What a row of the input is: an event, a control message, the wall clock, something to pass on, a late event, an event
 of the past as it should have been, many events packed."""
-PASSED_ON = {TOLD: findings.REJECTED, LATE: findings.LATE}
+PASSED_ON = {REJECTED_MESSAGE: findings.REJECTED, LATE: findings.LATE}
 
 
 class StoredChunks:

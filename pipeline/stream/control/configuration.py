@@ -6,7 +6,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Turned:
+class Overrides:
     """What was set for one pattern's forecasts; None leaves it as the model has it."""
 
     model_version: str | None = None
@@ -22,13 +22,13 @@ class Configuration:
 
     catalog: str | None = None
     """The version of the catalog in the store; None for the one that the line was started with."""
-    turned: dict[str, Turned] = field(default_factory=dict)
+    turned: dict[str, Overrides] = field(default_factory=dict)
     disabled: tuple[str, ...] = ()
     layers: str | None = None
 
-    def for_pattern(self, pattern: str) -> Turned:
+    def for_pattern(self, pattern: str) -> Overrides:
         """What was set for that pattern."""
-        return self.turned.get(pattern, Turned())
+        return self.turned.get(pattern, Overrides())
 
     def with_turned(self, pattern: str, **values: Any) -> "Configuration":
         """The same but for some knobs of a pattern."""
@@ -51,5 +51,5 @@ class Configuration:
 def configuration_from(text: str) -> Configuration:
     """What `to_text` wrote."""
     held = json.loads(text)
-    turned = {name: Turned(**values) for name, values in held["turned"].items()}
+    turned = {name: Overrides(**values) for name, values in held["turned"].items()}
     return Configuration(held["catalog"], turned, tuple(held["disabled"]), held["layers"])

@@ -27,7 +27,7 @@ from foresail.pipeline.stream.control.replies import Replies
 from foresail.pipeline.stream.learning.kept_counts import KeptCounts
 from foresail.pipeline.stream.learning.rolling import Rolling
 from foresail.pipeline.stream.monitoring.metrics import Metrics
-from foresail.pipeline.stream.query.sinks import Told
+from foresail.pipeline.stream.query.sinks import BatchFacts
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class Online:
         events = stored_events(self._specs[pattern], pattern)
         return KeptCounts(self._settings.stream.checkpoint / COUNTED / pattern, events)
 
-    def hear(self, told: Told) -> None:
+    def hear(self, told: BatchFacts) -> None:
         """Take in one micro-batch."""
         for some in told.stats:
             for pattern, outcomes in some["outcomes"].items():

@@ -13,7 +13,7 @@ class ClosedError(Exception):
     """A micro-batch came to be written after the line was closed."""
 
 
-class Door:
+class WriteGate:
     """What is written goes through it, one micro-batch at a time, until it is closed."""
 
     def __init__(self) -> None:

@@ -26,9 +26,9 @@ from foresail.pipeline.stream.messages.kernels import KERNELS
 from foresail.pipeline.stream.monitoring.lag import LagWatch
 from foresail.pipeline.stream.monitoring.live_table import live_table
 from foresail.pipeline.stream.monitoring.metrics import Metrics, serve
-from foresail.pipeline.stream.query.closing import Door
+from foresail.pipeline.stream.query.closing import WriteGate
 from foresail.pipeline.stream.query.query import LiveLine, live_line
-from foresail.pipeline.stream.query.sinks import Sinks, Told
+from foresail.pipeline.stream.query.sinks import BatchFacts, Sinks
 from foresail.pipeline.unfit import left_out_lines
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Stream:
         self._replies = Replies(settings)
         self._lag = _lag_of(settings)
         self.query: StreamingQuery | None = None
-        self._door = Door()
+        self._door = WriteGate()
         self._stopping = threading.Event()
         self._anew: list[str] = []
         """How this line is another than the one that wrote the checkpoint, a sentence each."""
@@ -109,7 +109,7 @@ class Stream:
             writer = writer.trigger(processingTime=f"{stream.trigger_s} seconds")
         return writer.start()
 
-    def _hear(self, told: Told) -> None:
+    def _hear(self, told: BatchFacts) -> None:
         self.metrics.hear_stats(told.batch, told.stats)
         self.metrics.hear_replies(told.replies)
         self._replies.send(told.replies)
@@ -117,7 +117,7 @@ class Stream:
         self._say_what_begins_anew(told)
         logger.info("batch=%d events=%d", told.batch, sum(some["events"] for some in told.stats))
 
-    def _say_what_begins_anew(self, told: Told) -> None:
+    def _say_what_begins_anew(self, told: BatchFacts) -> None:
         """Once for all buckets: each compares its own state with the line."""
         for sentence in (sentence for some in told.stats for sentence in some["anew"]):
             if sentence not in self._anew:

@@ -51,7 +51,7 @@ def bucket_of(track: Column, labels: Sequence[int]) -> Column:
     return F.element_at(F.array(*map(F.lit, labels)), place + 1)
 
 
-def crossing(
+def kernel_columns(
     events: DataFrame,
     spec: LineSpec,
     families: Sequence[Sequence[Family]],

@@ -21,7 +21,7 @@ from foresail.pipeline.stages.policy import Policy
 from foresail.pipeline.stream.bucket.alerts import Alerting
 from foresail.pipeline.stream.bucket.findings import FINDING_DDL
 from foresail.pipeline.stream.bucket.line_spec import Reads
-from foresail.pipeline.stream.bucket.operator import EVENT, PACKED, TOLD, BucketLine, BucketProcessor
+from foresail.pipeline.stream.bucket.operator import EVENT, PACKED, REJECTED_MESSAGE, BucketLine, BucketProcessor
 from foresail.pipeline.stream.bucket.reordering import arranged
 from foresail.pipeline.stream.bucket.rules import BucketRules
 from foresail.pipeline.stream.messages.choice import plain_feed
@@ -31,7 +31,7 @@ from foresail.pipeline.stream.query.kernel_columns import (
     beside,
     bucket_labels,
     bucket_of,
-    crossing,
+    kernel_columns,
     read_ticks,
     together,
 )
@@ -153,7 +153,7 @@ class _Parts:
         return replace(rules, out_of_order_us=0) if self._stream.derive else rules
 
     def _crossed(self, rows: DataFrame, line: CompiledLine, rules: BucketRules) -> tuple[DataFrame, BucketLine]:
-        crossed = crossing(rows, line.spec, line.families, self.layers, line.attributes, self.shelf)
+        crossed = kernel_columns(rows, line.spec, line.families, self.layers, line.attributes, self.shelf)
         alerting = Alerting(line.entries if self._stream.alerts.enabled else {}, self._stream.alerts)
         return crossed, BucketLine(line.spec, rules, alerting, tuple(crossed.columns))
 
@@ -195,7 +195,7 @@ def _as_rows(judged: DataFrame, labels: list[int], carried: set[str] | None) -> 
     )
     return judged.select(
         (F.coalesce("packed_bucket", bucket) if is_packed else bucket).alias("bucket"),
-        F.when(packed.isNotNull(), PACKED).when(bad, TOLD).otherwise(EVENT).alias("kind"),
+        F.when(packed.isNotNull(), PACKED).when(bad, REJECTED_MESSAGE).otherwise(EVENT).alias("kind"),
         F.coalesce("track", F.lit("")).alias("track"),
         F.coalesce("time", F.timestamp_micros(F.lit(0).cast("long"))).alias("time"),
         F.coalesce("line", F.lit(0)).cast("long").alias("offset"),

@@ -24,7 +24,7 @@ FOLDERS = {MATCH: "matches", FORECAST: "forecasts", ALERT: "alerts", LATE: "late
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class BatchFacts:
     """What a micro-batch has for the driver."""
 
     batch: int
@@ -37,7 +37,7 @@ class Told:
 class Sinks:
     """Writes every micro-batch, and hands what is for the driver to `heard`."""
 
-    def __init__(self, settings: Settings, heard: Callable[[Told], None]) -> None:
+    def __init__(self, settings: Settings, heard: Callable[[BatchFacts], None]) -> None:
         self._settings, self._heard = settings, heard
         self._kafka = settings.stream.to_kafka and settings.kafka.bootstrap_servers is not None
         # a column is some calls into Java, and there are a hundred: made anew in every micro-batch they took 0.2 s
@@ -74,7 +74,7 @@ class Sinks:
             }
         ).save()
 
-    def _to_parquet(self, rows: DataFrame, batch: int, told: Told) -> None:
+    def _to_parquet(self, rows: DataFrame, batch: int, told: BatchFacts) -> None:
         """A folder for each kind and batch; a repeated batch replaces its own."""
         there = {row["kind"] for row in rows.select("kind").distinct().collect()}
         for kind, name in FOLDERS.items():
@@ -114,12 +114,12 @@ def value_of() -> Column:
     return F.when(F.col("kind") == MATCH, match).when(F.col("kind") == FORECAST, forecast).otherwise(F.col("payload"))
 
 
-def _told(rows: DataFrame, batch: int) -> Told:
+def _told(rows: DataFrame, batch: int) -> BatchFacts:
     mine = rows.select("kind", "payload", "content").collect()
     stats = [json.loads(row.payload) for row in mine if row.kind == findings.STATS]
     acks = [json.loads(row.payload) for row in mine if row.kind == findings.ACK]
     contents = [(row.kind, row.payload, bytes(row.content)) for row in mine if row.content is not None]
-    return Told(batch, stats, joined_replies(acks, batch), contents)
+    return BatchFacts(batch, stats, joined_replies(acks, batch), contents)
 
 
 def joined_replies(acks: list[dict[str, Any]], batch: int) -> list[dict[str, Any]]:

@@ -41,12 +41,12 @@ def loose_of(random: Random) -> tuple[Nondeterministic, dict[tuple[int, ...], di
 @settings(max_examples=80, deadline=None)
 @given(st.integers(0, 2**32))
 def test_a_walk_accepts_exactly_the_sets_of_events_that_match(seed: int) -> None:
-    loose, found = loose_of(Random(seed))
-    if not loose.transitions:
+    nfa, found = loose_of(Random(seed))
+    if not nfa.transitions:
         assert not any(found.values())
         return
-    classes = symbol_classes(loose, VALUES)
-    marked, table = marking(loose, classes), detector(loose, classes)
+    classes = symbol_classes(nfa, VALUES)
+    marked, table = marking(nfa, classes), detector(nfa, classes)
     for word, matches in found.items():
         state = 0
         for k in range(1, LENGTH + 1):
@@ -63,10 +63,10 @@ def test_a_walk_accepts_exactly_the_sets_of_events_that_match(seed: int) -> None
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32))
 def test_from_every_state_a_match_can_follow(seed: int) -> None:
-    loose, _ = loose_of(Random(seed))
-    if not loose.transitions:
+    nfa, _ = loose_of(Random(seed))
+    if not nfa.transitions:
         return
-    marked = marking(loose, symbol_classes(loose, VALUES))
+    marked = marking(nfa, symbol_classes(nfa, VALUES))
     alive = marked.accepting.copy()
     for _ in range(marked.states):
         follows = np.where(marked.delta == DEAD, False, alive[marked.delta])

@@ -66,7 +66,7 @@ def random_journey(random: Random) -> tuple[list[list[float]], list[bool], list[
     distances: list[list[float]] = []
     fast: list[bool] = []
     for _ in range(random.randint(0, 14)):
-        stay = random.choice([1, 1, 2, 5, 12])  # long enough for runs to settle, so that the kernel coasts
+        stay = random.choice([1, 1, 2, 5, 12])  # long enough for runs to settle, so that the kernel skips
         distances += [[random.choice([1, 4, 9, 9, 9]) for _ in range(FEATURES)]] * stay
         fast += [random.random() < 0.5] * stay
     times = [int(t) for t in np.cumsum([random.choice([0, 1, 1, 1, 1, 2, 5]) for _ in fast])]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foresail.patterns.compiler import CompiledPattern, compile_pattern
-from foresail.patterns.recognition.adoption import adopted
+from foresail.patterns.recognition.migration import migrated
 from foresail.patterns.recognition.recogniser import Batch, Recogniser
 from foresail.patterns.spec import AfterMatch, Report, spec_of
 from tests.patterns.running import Found, batch_of, found_in, run
@@ -105,7 +105,7 @@ def test_a_pattern_that_goes_on_in_another_catalog_keeps_its_earliest_start() ->
         first, second = Recogniser(before), Recogniser(after)
         _, state = first.advance(batch_of(first, [truths("aa")], [[0, 1]]), first.fresh(1))
         part = batch_of(second, [truths("b")], [[2]])
-        matches, _ = second.advance(part, adopted(state, first.form, second))
+        matches, _ = second.advance(part, migrated(state, first.form, second))
         assert {(f.start_time, f.first_start_time) for f in found_in(matches, second, part.first_of)} == {(1, 0)}
 
 

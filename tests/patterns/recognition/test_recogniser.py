@@ -76,7 +76,7 @@ def test_recognition_equals_the_definition(seed: int) -> None:
         mine = [f for f in found if f.track == n]
         detected = {f.index: f.start_time for f in mine if f.pattern == "detect"}
         assert set(detected) == set(expected[n])
-        if patterns[0].loose.states <= MOST_TRACKED_RUNS or "window_us" in rules or "window_events" in rules:
+        if patterns[0].nfa.states <= MOST_TRACKED_RUNS or "window_us" in rules or "window_events" in rules:
             assert detected == {k: max(track.times[min(s) - 1] for s in sets) for k, sets in expected[n].items()}
             earliest = {k: min(track.times[min(s) - 1] for s in sets) for k, sets in expected[n].items()}
             for output in ("detect", "count"):

@@ -5,7 +5,7 @@ from itertools import count
 import numpy as np
 import pandas as pd
 
-from foresail.pipeline.stream.bucket.eviction import Adopting, chunk_of, fetch, forget, lay_down
+from foresail.pipeline.stream.bucket.eviction import Migrating, chunk_of, evict, fetch, forget
 from foresail.pipeline.stream.bucket.line_spec import line_for
 from foresail.pipeline.stream.bucket.rules import BucketRules
 from foresail.pipeline.stream.control.configuration import Configuration
@@ -16,28 +16,28 @@ NAMES = np.array([name for name, _ in zip((n for n in map(str, count()) if chunk
 """Three tracks that rest in one chunk."""
 
 
-def laid_down(*times: int) -> tuple[lines.Chunks, Adopting]:
+def laid_down(*times: int) -> tuple[lines.Chunks, Migrating]:
     line = line_for(SPEC, Configuration())
-    shelf, adopt = lines.Chunks(), Adopting(line, lambda _pattern, _version: None)
+    cold_store, migrate = lines.Chunks(), Migrating(line, lambda _pattern, _version: None)
     state = line.fresh(len(times))._replace(last_time=np.array(times, dtype=np.int64))
-    lay_down(NAMES[: len(times)].astype(object), state, shelf, line, adopt)
-    return shelf, adopt
+    evict(NAMES[: len(times)].astype(object), state, cold_store, line, migrate)
+    return cold_store, migrate
 
 
 def test_those_of_a_chunk_that_were_not_heard_of_since_are_forgotten_and_the_others_kept() -> None:
     line = line_for(SPEC, Configuration())
-    shelf, adopt = laid_down(300, 100, 200)
-    assert forget(8, 1000, shelf, line, adopt) == 0
-    assert forget(7, 100, shelf, line, adopt) == 0
-    before = dict(shelf)
-    assert before[7] is shelf[7], "nobody is forgotten: the chunk is not written again"
-    assert forget(7, 200, shelf, line, adopt) == 1
-    assert shelf[7].tracks.tolist() == [NAMES[0], NAMES[2]]
-    names, states = fetch(NAMES, lines.Chunks(shelf), line, adopt)
+    cold_store, migrate = laid_down(300, 100, 200)
+    assert forget(8, 1000, cold_store, line, migrate) == 0
+    assert forget(7, 100, cold_store, line, migrate) == 0
+    before = dict(cold_store)
+    assert before[7] is cold_store[7], "nobody is forgotten: the chunk is not written again"
+    assert forget(7, 200, cold_store, line, migrate) == 1
+    assert cold_store[7].tracks.tolist() == [NAMES[0], NAMES[2]]
+    names, states = fetch(NAMES, lines.Chunks(cold_store), line, migrate)
     assert dict(zip(names, states.last_time, strict=True)) == {NAMES[0]: 300, NAMES[2]: 200}
-    assert forget(7, 301, shelf, line, adopt) == 2
-    assert shelf == {}
-    assert forget(7, 301, shelf, line, adopt) == 0
+    assert forget(7, 301, cold_store, line, migrate) == 2
+    assert cold_store == {}
+    assert forget(7, 301, cold_store, line, migrate) == 0
 
 
 def test_a_track_that_rests_is_forgotten_later_and_then_begins_anew() -> None:

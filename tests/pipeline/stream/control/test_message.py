@@ -1,6 +1,6 @@
 import pytest
 
-from foresail.pipeline.stream.control.configuration import Configuration, Turned, configuration_from
+from foresail.pipeline.stream.control.configuration import Configuration, Overrides, configuration_from
 from foresail.pipeline.stream.control.message import ControlMessage, Known, Refusal, changed, parse_control
 
 KNOWN = Known(("stays", "starts"), ("stays",))
@@ -36,7 +36,7 @@ def test_knobs_are_turned_one_after_the_other_and_kept() -> None:
     assert isinstance(one, Configuration)
     two = after('{"id": "2", "pattern": "stays", "model_version": "stays-v1-0002-ab", "enabled": false}', one)
     assert isinstance(two, Configuration)
-    assert two.for_pattern("stays") == Turned("stays-v1-0002-ab", 0.3, 30)
+    assert two.for_pattern("stays") == Overrides("stays-v1-0002-ab", 0.3, 30)
     assert two.disabled == ("stays",)
     assert configuration_from(two.to_text()) == two
 

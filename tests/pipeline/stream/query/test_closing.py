@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from foresail.pipeline.stream.query.closing import Door
+from foresail.pipeline.stream.query.closing import WriteGate
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -16,7 +16,7 @@ PATIENCE_S = 120
 
 
 def test_a_micro_batch_on_its_way_is_refused_when_the_line_is_closed(spark: "SparkSession", tmp_path: Path) -> None:
-    door, planned, closing, written = Door(), threading.Event(), threading.Event(), list[int]()
+    door, planned, closing, written = WriteGate(), threading.Event(), threading.Event(), list[int]()
     through = door.passing(lambda _, batch: written.append(batch))
 
     def write(rows: Any, batch: int) -> None:
@@ -41,7 +41,7 @@ def test_a_micro_batch_on_its_way_is_refused_when_the_line_is_closed(spark: "Spa
 
 
 def test_what_is_being_written_is_written_to_its_end(spark: "SparkSession", tmp_path: Path) -> None:
-    door, begun, goes_on, written = Door(), threading.Event(), threading.Event(), list[int]()
+    door, begun, goes_on, written = WriteGate(), threading.Event(), threading.Event(), list[int]()
 
     def write(rows: Any, batch: int) -> None:
         begun.set()

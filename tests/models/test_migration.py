@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foresail.models.adoption import corresponding_states, translated_symbols
 from foresail.models.forecaster import Forecaster, ForecasterState
+from foresail.models.migration import corresponding_states, translated_symbols
 from foresail.models.model import Model
 from foresail.patterns.compiler import compile_pattern
 from foresail.patterns.spec import AfterMatch, spec_of
@@ -40,7 +40,7 @@ def test_another_order_equals_replaying_the_whole_history(seed: int, pattern: st
     read = words_of(compiled, text)
     _, state = before.advance(batch_of([read[:cut]], [times[:cut]]), before.fresh(1))
     whole, replayed = after.advance(batch_of([read], [times]), after.fresh(1))
-    found, last = after.advance(batch_of([read[cut:]], [times[cut:]]), after.adopted(state, before))
+    found, last = after.advance(batch_of([read[cut:]], [times[cut:]]), after.migrated(state, before))
     assert rows_of(found, cut) == [row for row in rows_of(whole) if row[0] >= cut]
     assert all(np.array_equal(a, b) for a, b in zip(last, replayed, strict=True))
 
@@ -51,16 +51,16 @@ def test_a_model_for_a_new_pattern_begins_afresh_and_others_go_on() -> None:
     compiled = lettered("a ; b", features="c")
     _, state = before.advance(batch_of([words_of(compiled, "xa")], [np.arange(2)]), before.fresh(1))
     newcomer = model_of(compile_pattern(spec_of("newcomer", "b ; b", {"b": 'letter == "b"'})), TEXTS)
-    adopted = Forecaster([newcomer, kept]).adopted(state, before)
-    assert adopted.chain.tolist() == [[0, int(state.chain[0, 0])]]
-    assert adopted.length.tolist() == [[0, 2]]
-    assert adopted.seen.tolist() == [2]
+    migrated = Forecaster([newcomer, kept]).migrated(state, before)
+    assert migrated.chain.tolist() == [[0, int(state.chain[0, 0])]]
+    assert migrated.length.tolist() == [[0, 2]]
+    assert migrated.seen.tolist() == [2]
 
 
 def taken_over(old: Model, new: Model, old_words: np.ndarray) -> tuple[Forecaster, ForecasterState]:
     before, after = Forecaster([old]), Forecaster([new])
     _, state = before.advance(batch_of([old_words], [np.arange(len(old_words))]), before.fresh(1))
-    return after, after.adopted(state, before)
+    return after, after.migrated(state, before)
 
 
 def test_other_features_keep_the_automaton_state_and_begin_a_new_history() -> None:
@@ -68,21 +68,21 @@ def test_other_features_keep_the_automaton_state_and_begin_a_new_history() -> No
     old, new = model_of(rings, TEXTS), model_of(learned, TEXTS)
     assert translated_symbols(old, new) is None
     assert corresponding_states(old, new) is not None
-    _, adopted = taken_over(old, new, words_of(rings, "axxxaxxxxax"))
+    _, migrated = taken_over(old, new, words_of(rings, "axxxaxxxxax"))
     after_three = 0
     for symbol in symbols_of(learned, "aaa"):
         after_three = new.automaton.delta[after_three, symbol]
-    assert new.chain.state[adopted.chain[0, 0]] == after_three
-    assert adopted.length[0, 0] == 0
+    assert new.chain.state[migrated.chain[0, 0]] == after_three
+    assert migrated.length[0, 0] == 0
 
 
 def test_fewer_features_keep_all() -> None:
     more, fewer = lettered("a ; b", features="cd"), lettered("a ; b", features="c", version=2)
     old, new = model_of(more, TEXTS), model_of(fewer, TEXTS)
     text = "xacdab" + "da"
-    after, adopted = taken_over(old, new, words_of(more, text))
+    after, migrated = taken_over(old, new, words_of(more, text))
     plain = after.advance(batch_of([words_of(fewer, text)], [np.arange(len(text))]), after.fresh(1))[1]
-    assert all(np.array_equal(a, b) for a, b in zip(adopted, plain, strict=True))
+    assert all(np.array_equal(a, b) for a, b in zip(migrated, plain, strict=True))
 
 
 def test_another_pattern_reads_the_stored_history_anew() -> None:
@@ -91,10 +91,10 @@ def test_another_pattern_reads_the_stored_history_anew() -> None:
     old, new = model_of(was, TEXTS, max_order=4), model_of(now, TEXTS, max_order=4)
     assert corresponding_states(old, new) is None
     text = "xxxxxaacb"
-    after, adopted = taken_over(old, new, words_of(was, text))
+    after, migrated = taken_over(old, new, words_of(was, text))
     recent = after.advance(batch_of([words_of(now, text[-4:])], [np.arange(4)]), after.fresh(1))[1]
-    assert adopted.chain.tolist() == recent.chain.tolist()
-    assert adopted.history.tolist() == recent.history.tolist()
+    assert migrated.chain.tolist() == recent.chain.tolist()
+    assert migrated.history.tolist() == recent.history.tolist()
 
 
 @pytest.mark.parametrize(("one", "other"), [(2, 6), (6, 2)])
@@ -102,8 +102,8 @@ def test_models_that_keep_more_or_less_history_exchange_what_both_keep(one: int,
     pattern = lettered("a ; b", features="c")
     old, new = (model_of(pattern, TEXTS, order=2, max_order=kept) for kept in (one, other))
     text = "xabcab"
-    after, adopted = taken_over(old, new, words_of(pattern, text))
+    after, migrated = taken_over(old, new, words_of(pattern, text))
     plain = after.advance(batch_of([words_of(pattern, text)], [np.arange(6)]), after.fresh(1))[1]
-    assert adopted.chain.tolist() == plain.chain.tolist()
-    assert adopted.length[0, 0] == min(one, other)
-    assert adopted.history[0, -2:].tolist() == plain.history[0, -2:].tolist()
+    assert migrated.chain.tolist() == plain.chain.tolist()
+    assert migrated.length[0, 0] == min(one, other)
+    assert migrated.history[0, -2:].tolist() == plain.history[0, -2:].tolist()

@@ -3,11 +3,11 @@ from typing import Any
 import numpy as np
 
 from foresail.patterns.compiler import CompiledPattern, compile_pattern
-from foresail.patterns.recognition.adoption import adopted, adopted_family
 from foresail.patterns.recognition.families import FamilyRecogniser, Near
 from foresail.patterns.recognition.family_states import FamilyStates
 from foresail.patterns.recognition.forms import form_of
 from foresail.patterns.recognition.matches import STATUS
+from foresail.patterns.recognition.migration import migrated, migrated_family
 from foresail.patterns.recognition.recogniser import Batch, Recogniser
 from foresail.patterns.spec import Output, Report, spec_of
 
@@ -34,7 +34,7 @@ def indices(before: list[CompiledPattern], after: list[CompiledPattern]) -> dict
     first = Recogniser(before, ONE.conditions)
     _, state = first.advance(batch([1]), first.fresh(1))
     second = Recogniser(after, ONE.conditions)
-    matches, _ = second.advance(batch([2, 1, 1, 2], 1), adopted(state, first.form, second))
+    matches, _ = second.advance(batch([2, 1, 1, 2], 1), migrated(state, first.form, second))
     names = [second.patterns[p].name for p in matches.pattern]
     return {name: matches.index[[n == name for n in names]].tolist() for name in dict.fromkeys(names)}
 
@@ -88,7 +88,7 @@ def test_a_family_with_runs_under_way_goes_on_feature_by_feature_in_a_new_catalo
     assert state.rows_at[-1] > 1, "a feature that is not as the far ones are"
     for after in ([ENTERS, LIES], [changed, LIES, ENTERS], [LIES, changed]):
         second = FamilyRecogniser(after, ENTERS.conditions)
-        taken = adopted_family(state, first.form, second)
+        taken = migrated_family(state, first.form, second)
         assert taken.states.seen.tolist() == state.states.seen[: state.rows_at[-1]].tolist() == [2] * state.rows_at[-1]
         matches, _ = read_by(second, taken, 2, *events[2:])
         columns = (matches.pattern, matches.feature, matches.index, matches.start_time, matches.status)

@@ -31,44 +31,44 @@ _PER_RUN = ("start_index", "start_time", "first_start_time")
 _PER_TRACK = ("seen", "last_time", "tie")
 
 
-def adopted(state: RecogniserState, before: RecogniserForm, after: Recogniser) -> RecogniserState:
+def migrated(state: RecogniserState, before: RecogniserForm, after: Recogniser) -> RecogniserState:
     """The state of tracks that a recogniser of the form `before` has read, as `after` goes on with it."""
     fresh = after.fresh(len(state.detecting.seen))
-    detecting = _adopted_rows(state.detecting, before, after.form)
+    detecting = _migrated_rows(state.detecting, before, after.form)
     counting = list(fresh.counting)
     for new, form in enumerate(after.form.counting):
         if form in before.counting:
             counting[new] = state.counting[before.counting.index(form)]
     for sets in counting:  # a pattern that begins now still counts events from the track's first
         sets.seen[:], sets.last_time[:], sets.tie[:] = detecting.seen, detecting.last_time, detecting.tie
-    return RecogniserState(detecting, _adopted_starts(state.begun, before, after.form), tuple(counting))
+    return RecogniserState(detecting, _migrated_starts(state.begun, before, after.form), tuple(counting))
 
 
-def adopted_family(state: FamilyStates, before: RecogniserForm, after: FamilyRecogniser) -> FamilyStates:
+def migrated_family(state: FamilyStates, before: RecogniserForm, after: FamilyRecogniser) -> FamilyStates:
     """The state of tracks that families of the form `before` have read, as those of `after` go on with it."""
     filled = int(state.rows_at[-1])
     rows = TrackStates(**{name: getattr(state.states, name)[:filled] for name in TrackStates._fields})
-    states, begun = _adopted_rows(rows, before, after.form), _adopted_starts(state.begun, before, after.form)
+    states, begun = _migrated_rows(rows, before, after.form), _migrated_starts(state.begun, before, after.form)
     return FamilyStates(state.rows_at, state.feature[:filled], states, begun)
 
 
-def _adopted_rows(states: TrackStates, before: RecogniserForm, after: RecogniserForm) -> TrackStates:
-    adopted_states = fresh_states(after, len(states.seen))
+def _migrated_rows(states: TrackStates, before: RecogniserForm, after: RecogniserForm) -> TrackStates:
+    migrated_states = fresh_states(after, len(states.seen))
     for name in _PER_TRACK:
-        getattr(adopted_states, name)[:] = getattr(states, name)
+        getattr(migrated_states, name)[:] = getattr(states, name)
     for new, form in enumerate(after.patterns):
         if form not in before.patterns:
             continue
         old = before.patterns.index(form)
         for name in _PER_PATTERN:
-            getattr(adopted_states, name)[:, new] = getattr(states, name)[:, old]
+            getattr(migrated_states, name)[:, new] = getattr(states, name)[:, old]
         source, target = before.runs_of(old), after.runs_of(new)
         for name in _PER_RUN:
-            getattr(adopted_states, name)[:, target] = getattr(states, name)[:, source]
-    return adopted_states
+            getattr(migrated_states, name)[:, target] = getattr(states, name)[:, source]
+    return migrated_states
 
 
-def _adopted_starts(begun: Begun, before: RecogniserForm, after: RecogniserForm) -> Begun:
+def _migrated_starts(begun: Begun, before: RecogniserForm, after: RecogniserForm) -> Begun:
     """The starts of the patterns that go on, by their new numbers."""
     number = np.full(len(before.patterns), NEVER, dtype=np.int32)
     for new, form in enumerate(after.patterns):

@@ -1,6 +1,6 @@
 """Coasting of pattern families: while a track goes on as it was, near the same features, its runs are left alone.
 
-As `coasting` does for plain patterns, the last few events of such a stretch are made up for when it ends.
+As `stable_stretches` does for plain patterns, the last few events of such a stretch are made up for when it ends.
 """
 
 import numpy as np
@@ -54,7 +54,7 @@ def wakes_nothing(tables: Tables, words: NDArray[np.int64], near: int) -> bool:
 
 
 @compiled
-def may_coast(
+def may_skip(
     tables: Tables,
     states: TrackStates,
     active: int,
@@ -90,12 +90,12 @@ def catch_up(
     times: NDArray[np.int64],
     last: int,
     position: int,
-    coasted: int,
+    skipped: int,
     scratch: Scratch,
 ) -> None:
-    """Bring the runs to where `coasted` events up to `last`, the track's `position`-th, lead them.
+    """Bring the runs to where `skipped` events up to `last`, the track's `position`-th, lead them.
 
-    `near_row` is that of the event before those coasted over, which are all like it.
+    `near_row` is that of the event before those skipped, which are all like it.
     """
     for row in range(active):
         for p in range(len(tables.classes)):
@@ -105,6 +105,6 @@ def catch_up(
             column = (
                 class_of_event(tables, p, far_words, last) if near < 0 else class_of_event(tables, p, near_words, near)
             )
-            for back in range(min(coasted, tables.settles[tables.steps_at[p] + column]) - 1, -1, -1):
+            for back in range(min(skipped, tables.settles[tables.steps_at[p] + column]) - 1, -1, -1):
                 moment = Moment(last - back, row, position - back, times[last - back], 0, 0)
                 advance_runs(tables, p, column, moment, states, scratch)

@@ -51,10 +51,10 @@ def predecessors(models: Sequence[Model], before: Followed) -> Iterator[Predeces
             yield Predecessor(number, old, place, history)
 
 
-def adopted_rows(
+def migrated_rows(
     old: Model, new: Model, chain: NDArray[np.int32], length: NDArray[np.uint8], history: NDArray[np.uint16]
 ) -> Adopted:
-    """Rows of `old` as `new` would have them; the rule is that of `Forecaster.adopted`."""
+    """Rows of `old` as `new` would have them; the rule is that of `Forecaster.migrated`."""
     symbols = translated_symbols(old, new)
     states = corresponding_states(old, new)
     known = _translated(history, length, symbols, new.header.max_order)

@@ -16,7 +16,7 @@ from foresail.patterns.recognition.track_state import REPORTED, TrackStates
 
 
 @inlined
-def may_coast(tables: Tables, joint: Joint, here: int, symbol: int, slot: int, likes: int, states: TrackStates) -> bool:
+def may_skip(tables: Tables, joint: Joint, here: int, symbol: int, slot: int, likes: int, states: TrackStates) -> bool:
     """Whether, after `likes` events of `symbol`, more of them need not be attended to.
 
     Runs must have settled, so that the earliest of the stretch are known, and matches must be in told episodes.
@@ -32,8 +32,8 @@ def may_coast(tables: Tables, joint: Joint, here: int, symbol: int, slot: int, l
 
 
 @inlined
-def coast(tables: Tables, joint: Joint, here: int, moment: Moment, states: TrackStates, rows: Rows) -> None:
-    """Tell of the open episodes once more, where that is wanted: all that an event changes while coasting."""
+def skip_stable(tables: Tables, joint: Joint, here: int, moment: Moment, states: TrackStates, rows: Rows) -> None:
+    """Tell of the open episodes once more, where that is wanted: all that an event changes while skipping."""
     for a in range(joint.active_count[here]):
         p = joint.active[here, a]
         if tables.updates[p] and tables.accepting[tables.states_at[p] + joint.state[here, p]]:
@@ -54,17 +54,17 @@ def catch_up(
     last: int,
     position: int,
     slot: int,
-    coasted: int,
+    skipped: int,
     times: NDArray[np.int64],
     states: TrackStates,
     scratch: Scratch,
 ) -> None:
-    """Bring runs and episodes to where `coasted` events up to `last`, the track's `position`-th, lead them."""
+    """Bring runs and episodes to where `skipped` events up to `last`, the track's `position`-th, lead them."""
     for a in range(joint.active_count[here]):
         p = joint.active[here, a]
         column = joint.symbol_class[symbol, p]
         if tables.tracked[p]:
-            for back in range(min(coasted, tables.settles[tables.steps_at[p] + column]) - 1, -1, -1):
+            for back in range(min(skipped, tables.settles[tables.steps_at[p] + column]) - 1, -1, -1):
                 moment = Moment(last - back, slot, position - back, times[last - back], 0, 0)
                 advance_runs(tables, p, column, moment, states, scratch)
         if tables.accepting[tables.states_at[p] + joint.state[here, p]]:
