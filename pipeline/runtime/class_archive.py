@@ -40,7 +40,8 @@ def place_of(jars: Sequence[Path]) -> Path | None:
     from pyspark import find_spark_home  # noqa: PLC0415 - Spark takes half a second to import
 
     digest = hashlib.sha256()
-    for file in (java.resolve(), *sorted(Path(find_spark_home._find_spark_home(), "jars").glob("*.jar")), *jars):
+    spark = Path(find_spark_home._find_spark_home(), "jars")  # type: ignore[no-untyped-call]
+    for file in (java.resolve(), *sorted(spark.glob("*.jar")), *jars):
         told = file.stat()
         digest.update(f"{file}\0{told.st_size}\0{told.st_mtime_ns}\0".encode())
     return cache_home() / "foresail" / "classes" / f"{digest.hexdigest()[:16]}.jsa"
