@@ -2,8 +2,10 @@
 
 import click
 
+from foresail.pipeline.cli.groups import Commands
 
-@click.group()
+
+@click.group(cls=Commands)
 def command() -> None:
     """The schedules for Apache Airflow."""
 

@@ -72,12 +72,15 @@ def start_spark(
 def running_spark(
     settings: Settings, application: str, progress: Progress = SILENT, short_work: bool = False
 ) -> "Iterator[SparkSession]":
-    """A SparkSession that is stopped when the block ends, however it ends."""
+    """A SparkSession that is stopped when the block ends, however it ends; one that ran before goes on."""
+    pyspark = sys.modules.get("pyspark")
+    before = pyspark and pyspark.SparkContext._active_spark_context
     spark = start_spark(settings, application, progress, short_work)
     try:
         yield spark
     finally:
-        stop_quietly(spark)
+        if before is None:
+            stop_quietly(spark)
 
 
 def stop_quietly(spark: "SparkSession") -> None:

@@ -11,6 +11,7 @@ from foresail.patterns.compiler import CompiledPattern, compile_pattern
 from foresail.patterns.conditions.parser import parse_condition
 from foresail.patterns.errors import CannotMatchError, Place, StateExplosionError
 from foresail.patterns.language.text import pattern_text
+from foresail.patterns.limits import MOST_LISTED
 from foresail.patterns.recognition.impossible import ImpossibleEventError
 from foresail.patterns.recognition.recogniser import Batch, Recogniser
 from foresail.patterns.recognition.tables import MOST_TRACKED_RUNS
@@ -62,7 +63,7 @@ def test_recognition_equals_the_definition(seed: int) -> None:
     try:
         patterns = [
             compile_pattern(
-                spec_of(o.value, pattern_text(pattern), WHERE, output=o, after_match=after, limit=10**6, **rules)
+                spec_of(o.value, pattern_text(pattern), WHERE, output=o, after_match=after, limit=MOST_LISTED, **rules)
             )
             for o in Output
         ]

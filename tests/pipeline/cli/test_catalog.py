@@ -105,7 +105,7 @@ def test_draw_writes_the_automaton(foresail: Foresail, tmp_path: Path, suffix: s
 
 
 def test_draw_refuses_a_picture_it_cannot_make(foresail: Foresail, tmp_path: Path) -> None:
-    said = foresail("draw", "route", "-o", tmp_path / "a.png", code=1)
+    said = foresail("draw", "route", "-o", tmp_path / "a.png", code=2)
     assert "Name a file that ends in .svg or .dot." in said.stderr
 
 

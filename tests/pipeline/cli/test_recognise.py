@@ -7,7 +7,7 @@ from click.testing import CliRunner, Result
 
 from foresail.patterns.errors import PatternError
 from foresail.pipeline.cli import foresail
-from foresail.pipeline.errors import InputError
+from foresail.pipeline.errors import InputError, OptionError
 
 
 def recognise(folder: Path, *options: str) -> Result:
@@ -23,7 +23,7 @@ def test_nothing_to_look_for_is_a_fault_of_usage(tmp_path: Path) -> None:
 FAULTS = {
     ("--patterns", "trawlin"): (PatternError, "no such file, folder or built-in pattern. Did you mean 'trawling'?"),
     ("--patterns", "trawling", "--set", "trawling.max_sped_kn=8"): (PatternError, "max_speed_kn"),
-    ("--patterns", "trawling", "--set", "trawling"): (PatternError, "Write pattern.parameter=value"),
+    ("--patterns", "trawling", "--set", "trawling"): (OptionError, "Write pattern.parameter=value"),
     ("--patterns", "trawling", "--types", "depth"): (InputError, "not of the form COLUMN=TYPE"),
 }
 

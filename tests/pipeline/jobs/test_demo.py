@@ -70,7 +70,15 @@ def test_forecasts_are_of_the_time_that_no_model_has_seen(told: dict[str, Any]) 
 
 
 def test_the_page_has_map_findings_warnings_and_judgement(text: str) -> None:
-    assert re.findall(r'<section id="(\w+)">', text) == ["map", "found", "forecasts", "evaluation", "patterns", "made"]
+    assert re.findall(r'<section id="(\w+)">', text) == [
+        "map",
+        "found",
+        "tracks",
+        "forecasts",
+        "evaluation",
+        "patterns",
+        "made",
+    ]
     assert 'aria-label="waiting time"' in text
     assert 'aria-label="reliability"' in text
     assert "no vessel here is real" in text

@@ -10,7 +10,8 @@ import pytest
 
 from foresail.models.forecaster import Forecaster
 from foresail.models.kinds import KINDS, Kind
-from foresail.pipeline.stream.bucket.findings import FINDING_DDL, forecast_rows, frame
+from foresail.pipeline.batch.forecast_worker import ForecastColumns
+from foresail.pipeline.stream.bucket.findings import FINDING_DDL, ReadEvents, forecast_rows, frame
 from tests.models.forecasting import batch_of, model_of, random_text
 from tests.models.letters import MINUTE, lettered, words_of
 
@@ -27,7 +28,8 @@ def rows_of(kind: Kind) -> pa.Table:
     times = np.arange(60, dtype=np.int64) * MINUTE
     batch = batch_of([words_of(PATTERN, TEXTS[0])], [times])
     told, _ = forecaster.advance(batch, forecaster.fresh(1))
-    return forecast_rows(told, [model], pa.array(["t"] * 60), (), times, times)
+    read = ReadEvents(pa.array(["t"] * 60), times, times)
+    return forecast_rows(told, ForecastColumns.of(forecaster.reader), [0.2], (), read)
 
 
 def test_where_there_is_no_interval_there_is_no_probability() -> None:

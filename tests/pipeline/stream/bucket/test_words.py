@@ -4,7 +4,10 @@ import numpy as np
 import pandas as pd
 
 from foresail.patterns.conditions import parse_condition
+from foresail.patterns.conditions.typing import AttributeType
 from foresail.pipeline.stream.bucket.words import words_of
+
+TYPES = dict.fromkeys(("speed_kn", "lon", "lat"), AttributeType.NUMBER)
 
 
 def test_conditions_that_did_not_cross_are_added_to_those_that_did() -> None:
@@ -20,5 +23,5 @@ def test_conditions_that_did_not_cross_are_added_to_those_that_did() -> None:
             "lat": 0.0,
         }
     )
-    found = words_of(rows, crossed, [*crossed, *map(parse_condition, texts)])
+    found = words_of(rows, crossed, [*crossed, *map(parse_condition, texts)], TYPES)
     assert [f"{word:05b}" for word in found[:, 0]] == ["01001", "11010", "00110"]

@@ -8,7 +8,6 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
-from tests.pipeline.stream.packed.messages import FURTHER, some_messages
 
 from foresail.pipeline.settings import StreamSettings
 from foresail.pipeline.sources.feeds import find_feed
@@ -17,6 +16,7 @@ from foresail.pipeline.stream.messages.choice import plain_feed
 from foresail.pipeline.stream.messages.positions import Positions, plain_positions
 from foresail.pipeline.stream.messages.texts import spark_places
 from foresail.pipeline.stream.query.source import judged, with_columns
+from tests.pipeline.stream.messages.messages import FURTHER, some_messages
 
 ARRIVED = 1_760_000_000_000_000
 MANY, SEED = 6_000, 11
