@@ -29,7 +29,7 @@ def rows_of(kind: Kind) -> pa.Table:
     batch = batch_of([words_of(PATTERN, TEXTS[0])], [times])
     told, _ = forecaster.advance(batch, forecaster.fresh(1))
     read = ReadEvents(pa.array(["t"] * 60), times, times)
-    return forecast_rows(told, ForecastColumns.of(forecaster.reader), [0.2], (), read)
+    return forecast_rows(told, ForecastColumns.of(forecaster), [0.2], (), read)
 
 
 def test_where_there_is_no_interval_there_is_no_probability() -> None:
