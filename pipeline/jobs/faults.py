@@ -5,7 +5,7 @@ import re
 from foresail.pipeline.errors import InputError, OutputError, PipelineError
 from foresail.pipeline.runtime.java_process import one_line
 
-OURS = re.compile(r"^(?:pipeline|patterns|models|geo)\.[\w.]*\b(\w*Error): (.+)$", re.MULTILINE)
+OURS = re.compile(r"^foresail\.[\w.]*\b(\w*Error): (.+)$", re.MULTILINE)
 DENIED = re.compile(r"(?:PermissionError|OSError): \[Errno (?:13|28|30)\] ([^:\n]+): '([^'\n]+)'")
 FULL_HEAP = "exited with code 52"
 """How Spark's executors end when their heap is full; of a lost one the driver is told no more than that."""

@@ -104,7 +104,9 @@ class _Run:
         asked = tuple(dict.fromkeys(name for names in read.values() for name in names))
         passing = Watched(events.good, ()) if prepared.source else watched(events.good, asked)
         place, stages, refused = self._recognise(stage, replace(events, good=passing.events), prepared)
-        known = shares_in_files(prepared.source, asked) if prepared.source else passing.shares()
+        # where no event passes Spark leaves the counting out, and would be waited for in vain
+        passed = passing.shares if self.tally.value[EVENTS, ""] else dict
+        known = shares_in_files(prepared.source, asked) if prepared.source else passed()
         return {
             **self._summary(stage.patterns, time.monotonic() - began, refused, place),
             "attributes_known": {name: round(share, 4) for name, share in known.items()},

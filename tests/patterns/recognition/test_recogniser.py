@@ -11,11 +11,10 @@ from foresail.patterns.compiler import CompiledPattern, compile_pattern
 from foresail.patterns.conditions.parser import parse_condition
 from foresail.patterns.errors import CannotMatchError, Place, StateExplosionError
 from foresail.patterns.language.text import pattern_text
-from foresail.patterns.limits import MOST_LISTED
 from foresail.patterns.recognition.impossible import ImpossibleEventError
 from foresail.patterns.recognition.recogniser import Batch, Recogniser
 from foresail.patterns.recognition.tables import MOST_TRACKED_RUNS
-from foresail.patterns.spec import AfterMatch, Output, Report, spec_of
+from foresail.patterns.spec import MOST_LISTED, AfterMatch, Output, Report, spec_of
 from tests.patterns.brute_force import matches_by_event
 from tests.patterns.random_patterns import (
     TRUTHS,
