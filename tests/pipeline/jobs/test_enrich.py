@@ -84,7 +84,7 @@ def test_a_source_laid_out_by_track_stays_so(spark: "SparkSession", folder: Path
     [
         (
             "layers: [{name: ports, kind: port, file: none.csv}]",
-            r"the file of layer 'ports', .*none.csv, does not exist",
+            r"layer 'ports', .*none.csv, does not exist",
         ),
         ("layers: [{name: ports, kind: speed, file: ports.csv, name_column: x}]", "has no column 'x'"),
         ("layer: []", "no list of layers"),
