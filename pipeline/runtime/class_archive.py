@@ -19,6 +19,7 @@ from foresail.pipeline.settings import Settings, cache_home, read_settings
 
 RECORD_TIMEOUT_S = 600
 RECORDED_ROWS = 2000
+MOST_KEPT = 3
 RECORDING = "-XX:ArchiveClassesAtExit"
 QUIET = "-Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off"
 """An archive that Java refuses after all is no news for the user."""
@@ -62,8 +63,16 @@ def record(jars: Sequence[Path], progress: Progress) -> None:
             progress.say("the classes could not be recorded in time; Spark will start as before")
         if staging.exists():
             staging.replace(archive)
+            _sweep(archive.parent)
         else:
             progress.say("the classes could not be recorded; Spark will start as before")
+
+
+def _sweep(folder: Path) -> None:
+    """Remove all but the newest archives: each environment that was ever set up has one of its own."""
+    newest_first = sorted(folder.glob("*.jsa"), key=lambda file: file.stat().st_mtime, reverse=True)
+    for file in newest_first[MOST_KEPT:]:
+        file.unlink(missing_ok=True)
 
 
 def run_recorded(staging: Path, settings: Settings) -> None:

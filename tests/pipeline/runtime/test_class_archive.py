@@ -1,5 +1,6 @@
 """Classes are recorded once for a Java and a class path, and a Java that must use them starts."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -45,6 +46,14 @@ def test_a_cluster_is_told_nothing_of_this_machine_s_classes(monkeypatch: pytest
     for master, told in (("local[2]", True), ("spark://there:7077", False)):
         chosen = configuration(Settings.model_validate({"spark": {"master": master}}), JARS)
         assert ("SharedArchiveFile" in chosen["spark.driver.extraJavaOptions"]) is told
+
+
+def test_only_the_newest_archives_are_kept(tmp_path: Path) -> None:
+    for age, name in enumerate("abcde"):
+        (tmp_path / f"{name}.jsa").touch()
+        os.utime(tmp_path / f"{name}.jsa", (1000 - age, 1000 - age))
+    class_archive._sweep(tmp_path)
+    assert sorted(file.stem for file in tmp_path.iterdir()) == ["a", "b", "c"]
 
 
 @pytest.mark.spark
