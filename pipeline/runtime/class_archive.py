@@ -34,7 +34,7 @@ def options(jars: Sequence[Path]) -> str:
 
 
 def place_of(jars: Sequence[Path]) -> Path | None:
-    """Where the archive of this Java and this class path is kept, if there is a Java."""
+    """Where the archive of this Java and this class path is kept; None where one of them is not there."""
     java = java_binary()
     if java is None:
         return None
@@ -42,7 +42,10 @@ def place_of(jars: Sequence[Path]) -> Path | None:
 
     digest = hashlib.sha256()
     spark = Path(find_spark_home._find_spark_home(), "jars")  # type: ignore[no-untyped-call]
-    for file in (java.resolve(), *sorted(spark.glob("*.jar")), *jars):
+    files = (java.resolve(), *sorted(spark.glob("*.jar")), *jars)
+    if not all(file.exists() for file in files):
+        return None
+    for file in files:
         told = file.stat()
         digest.update(f"{file}\0{told.st_size}\0{told.st_mtime_ns}\0".encode())
     return cache_home() / "foresail" / "classes" / f"{digest.hexdigest()[:16]}.jsa"
