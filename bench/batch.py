@@ -32,7 +32,8 @@ from foresail.patterns.catalog.loader import Catalog, built_in_catalog
 from foresail.pipeline.batch import facts
 from foresail.pipeline.batch.facts import columns_read
 from foresail.pipeline.batch.planner import Scheme
-from foresail.pipeline.jobs.recognise import RecogniseRequest, compile_catalog, run_recognise
+from foresail.pipeline.jobs.recognise import compile_catalog, run_recognise
+from foresail.pipeline.jobs.recognise_request import RecogniseRequest
 from foresail.pipeline.progress import SILENT
 from foresail.pipeline.runtime.session import start_spark
 from foresail.pipeline.settings import read_settings

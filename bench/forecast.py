@@ -18,11 +18,13 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from foresail.models.model import Emission
-from foresail.models.scoring.folds import By
+from foresail.models.scoring.thresholds import By
 from foresail.patterns.catalog.loader import Catalog, built_in_catalog, read_text
 from foresail.pipeline.jobs.evaluate import EvaluateRequest, run_evaluate
-from foresail.pipeline.jobs.forecast import ForecastRequest, run_forecast
-from foresail.pipeline.jobs.recognise import RecogniseRequest, run_recognise
+from foresail.pipeline.jobs.forecast import run_forecast
+from foresail.pipeline.jobs.forecast_request import ForecastRequest
+from foresail.pipeline.jobs.recognise import run_recognise
+from foresail.pipeline.jobs.recognise_request import RecogniseRequest
 from foresail.pipeline.jobs.train import TrainRequest, run_train
 from foresail.pipeline.progress import Progress, open_progress
 from foresail.pipeline.runtime.session import start_spark

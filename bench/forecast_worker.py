@@ -19,31 +19,31 @@ from foresail.models.scoring.report import LearnedFeature
 from foresail.models.store import ModelStore
 from foresail.patterns.catalog.loader import built_in_catalog
 from foresail.patterns.compiler import CompiledPattern, compile_pattern
+from foresail.patterns.recognition.events import EventBatch
 from foresail.patterns.recognition.tables import shared_conditions
 from foresail.patterns.spec import without_features
 from foresail.pipeline.batch.families import Family, family_groups
-from foresail.pipeline.batch.forecast_worker import Asked, BeginForecasting
+from foresail.pipeline.batch.forecast_worker import BeginForecasting, ServingModels
 from foresail.pipeline.batch.parquet_reader import read_piece
 from foresail.pipeline.batch.parquet_source import ParquetSource, parquet_source
-from foresail.pipeline.batch.recognition_line import EventRows
-from foresail.pipeline.batch.workers import Search, as_they_lie, left_out
+from foresail.pipeline.batch.workers import Search, left_out
 from foresail.pipeline.settings import read_settings
 from foresail.pipeline.training.count import BeginCounting
 
 PATTERN = "port_entry"
+LAYER = "ports"
 RUNS = 3
 
 
-def rows_for(events: Path, layers: dict[str, Any], pattern: CompiledPattern) -> Iterator[EventRows]:
+def rows_for(events: Path, layers: dict[str, Any], pattern: CompiledPattern) -> Iterator[EventBatch]:
     """The events as a worker reads them for this pattern: with the near ports and the condition words."""
     (group,) = family_groups([Family(built_in_catalog()[PATTERN], pattern)], layers)
     assert group.layer is not None, "ports are points, which workers find themselves"
     source = parquet_source([str(events)], ("speed_kn", "lon", "lat"), str(events))
     assert isinstance(source, ParquetSource), source
-    reading = Search((), ((pattern,),), (group.layer,), places=True).reading(offsets=False)
+    reading = Search((), {group.name: (pattern,)}, (group.layer,), places=True).reading(offsets=False)
     for piece in source.pieces:
-        for batch in read_piece(piece, reading, left_out(None)):
-            yield as_they_lie(batch)
+        yield from read_piece(piece, reading, left_out(None))
 
 
 def cpu_seconds(run: Callable[[], None]) -> float:
@@ -75,18 +75,18 @@ def main() -> None:
     )
 
     def recognise() -> None:
-        line = Search((), ((plain,),)).line()
-        for rows in rows_for(options.events, layers, plain):
-            list(line.advance(rows))
+        recogniser = Search((), {LAYER: (plain,)}).recogniser()
+        for events in rows_for(options.events, layers, plain):
+            list(recogniser.advance(events))
 
     def forecast() -> None:
-        asked = Asked((model,), shared_conditions((learned,)))
-        walk = BeginForecasting(Asked((), ()), (asked,), "positive")()
+        asked = ServingModels((model,), shared_conditions((learned,)))
+        walk = BeginForecasting(ServingModels((), ()), {LAYER: asked}, "positive")()
         for rows in rows_for(options.events, layers, learned):
             list(walk.advance(rows))
 
     def count() -> None:
-        walk = BeginCounting((), ((learned,),), 8)()
+        walk = BeginCounting((), {LAYER: (learned,)}, 8)()
         for rows in rows_for(options.events, layers, learned):
             list(walk.advance(rows))
         list(walk.finish())

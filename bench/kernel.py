@@ -22,7 +22,8 @@ from foresail.patterns.catalog.loader import built_in_catalog
 from foresail.patterns.compiler import CompiledPattern, compile_pattern
 from foresail.patterns.conditions import AttributeType
 from foresail.patterns.conditions.evaluate import ArrayColumn, evaluate
-from foresail.patterns.recognition.recogniser import Batch, Recogniser
+from foresail.patterns.recognition.events import EventBatch
+from foresail.patterns.recognition.recogniser import PatternRecogniser
 from foresail.patterns.recognition.reference import Event, TrackRecord, step
 from foresail.patterns.spec import spec_of, without_features
 
@@ -100,7 +101,7 @@ def variants(count: int) -> list[CompiledPattern]:
     return [compile_pattern(without_features(entry.spec())) for entry in variant_entries(count)]
 
 
-def words_of(recogniser: Recogniser, columns: dict[str, ArrayColumn], events: int) -> NDArray[np.int64]:
+def words_of(recogniser: PatternRecogniser, columns: dict[str, ArrayColumn], events: int) -> NDArray[np.int64]:
     """The condition words of all events."""
     words = np.zeros((events, recogniser.words), dtype=np.uint64)
     for n, condition in enumerate(recogniser.conditions):
@@ -122,15 +123,15 @@ def measure(
     patterns: Sequence[CompiledPattern], columns: dict[str, ArrayColumn], events: int
 ) -> tuple[float, int, float]:
     """Seconds of the kernel over all events, its matches, and seconds of plain Python over PLAIN_EVENTS of them."""
-    recogniser = Recogniser(patterns)
+    recogniser = PatternRecogniser(patterns)
     first_of = np.linspace(0, events, TRACKS + 1).astype(np.int64)
     step_us = 60_000_000
-    batch = Batch(words_of(recogniser, columns, events), np.arange(events, dtype=np.int64) * step_us, first_of)
+    batch = EventBatch(words_of(recogniser, columns, events), np.arange(events, dtype=np.int64) * step_us, first_of)
     seconds, found = best_of(lambda: len(recogniser.advance(batch, recogniser.fresh(TRACKS))[0]))
     return seconds, found, plain_python(recogniser, batch)
 
 
-def plain_python(recogniser: Recogniser, batch: Batch) -> float:
+def plain_python(recogniser: PatternRecogniser, batch: EventBatch) -> float:
     """Seconds that the reference takes for the first PLAIN_EVENTS events, symbols given."""
     bits = batch.words[:PLAIN_EVENTS].view(np.uint64)
     tracks = []
@@ -174,9 +175,11 @@ def by_length(columns: dict[str, ArrayColumn], events: int) -> list[Row]:
     rows: list[Row] = []
     for length in LENGTHS:
         pattern = compile_pattern(spec_of(f"slow_{length}", f"[speed_kn < 9]{{{length},}}"))
-        recogniser = Recogniser([pattern])
+        recogniser = PatternRecogniser([pattern])
         first_of = np.linspace(0, events, TRACKS + 1).astype(np.int64)
-        batch = Batch(words_of(recogniser, columns, events), np.arange(events, dtype=np.int64) * 60_000_000, first_of)
+        batch = EventBatch(
+            words_of(recogniser, columns, events), np.arange(events, dtype=np.int64) * 60_000_000, first_of
+        )
         seconds, found = best_of(lambda r=recogniser, b=batch: len(r.advance(b, r.fresh(TRACKS))[0]))  # type: ignore[misc]
         shortest = rows[0].kernel_events_per_second if rows else events / seconds
         rows.append(

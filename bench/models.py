@@ -31,7 +31,8 @@ from foresail.patterns.conditions import AttributeType
 from foresail.patterns.conditions.evaluate import ArrayColumn, evaluate
 from foresail.patterns.conditions.syntax import Condition
 from foresail.patterns.errors import Place
-from foresail.patterns.recognition.recogniser import Batch, Recogniser
+from foresail.patterns.recognition.events import EventBatch
+from foresail.patterns.recognition.recogniser import PatternRecogniser
 from foresail.patterns.spec import Text, spec_of, without_features
 
 HORIZON = 200
@@ -133,10 +134,10 @@ def hardest(
     return replace(built, kind="full, random symbols")
 
 
-def speeds(patterns: Sequence[CompiledPattern], timed: Batch, columns: dict[str, ArrayColumn]) -> list[Speed]:
+def speeds(patterns: Sequence[CompiledPattern], timed: EventBatch, columns: dict[str, ArrayColumn]) -> list[Speed]:
     """Forecasting next to recognition of the same patterns on the same events; recognition needs no features."""
     events, many = len(timed.times), f"{len(patterns)} pattern{'s' if len(patterns) > 1 else ''}"
-    recogniser = Recogniser([compile_pattern(without_features(p.spec), TYPES) for p in patterns])
+    recogniser = PatternRecogniser([compile_pattern(without_features(p.spec), TYPES) for p in patterns])
     batch = replace(timed, words=words_of(recogniser.conditions, events, columns))
     found = [speed_of(f"recognition, {many}", recogniser, batch, None)]
     counted = []
@@ -152,7 +153,7 @@ def speeds(patterns: Sequence[CompiledPattern], timed: Batch, columns: dict[str,
     return found
 
 
-def speed_of(what: str, reader: Recogniser | Forecaster, batch: Batch, base: Speed | None) -> Speed:
+def speed_of(what: str, reader: PatternRecogniser | Forecaster, batch: EventBatch, base: Speed | None) -> Speed:
     """The speed of one reader of events."""
 
     def read() -> int:
@@ -192,7 +193,7 @@ def main() -> None:
     pattern, columns = port_pattern(), {"port_distance_m": wandering(options.events)}
     first_of = np.linspace(0, options.events, TRACKS + 1).astype(np.int64)
     times = np.arange(options.events, dtype=np.int64) * STEP_US
-    batch = Batch(words_of(pattern.conditions, options.events, columns), times, first_of)
+    batch = EventBatch(words_of(pattern.conditions, options.events, columns), times, first_of)
     symbols = SymbolTable(pattern).symbols(batch.words)
     counting_s = best_of(lambda: count(symbols, times, first_of, pattern, 8), 3)
     counts = count(symbols, times, first_of, pattern, 8)

@@ -7,6 +7,7 @@ import ast
 import io
 import token
 import tokenize
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,12 +78,15 @@ def changes_of(root: Path, path: Path) -> list[Change]:
     """The changes of one file, among them some that are no Python: ask `is_python`."""
     source = (root / path).read_text(encoding="utf-8")
     lines = source.splitlines()
-    kept_out = list(_untouched(ast.parse(source)))
+    kept_out = defaultdict(list)
+    for first, last in _untouched(ast.parse(source)):
+        for line in range(first[0], last[0] + 1):
+            kept_out[line].append((first, last))
     found = []
     for part in tokenize.generate_tokens(io.StringIO(source).readline):
         line, column = part.start
         new = _instead(part)
-        if new is None or any(first <= (line, column) < last for first, last in kept_out):
+        if new is None or any(first <= (line, column) < last for first, last in kept_out[line]):
             continue
         # columns of tokens count characters, as `applied` does
         found.append(Change(path, line, column, part.string, new, lines[line - 1]))
@@ -112,7 +116,7 @@ def _next_number(text: str) -> str | None:
     if text.isdecimal():
         return str(int(text) + 1)
     try:
-        return repr(float(text) * 2)
+        return repr(float(text) * 2 or 1.0)
     except ValueError:
         return None
 

@@ -23,16 +23,16 @@ class TestChoice:
         """The test files that may notice a change of `module`, the likeliest first; none where only Spark would."""
         room = Path("tests", *module.parent.parts)
         mirror = room / f"test_{module.name}"
-        distance = {test: self._distance(test, module) for test in self._tests}
+        distance = {test: self._distance(test, module) for test in self.tests}
         near = [test for test, steps in distance.items() if steps < FAR]
         near.sort(key=lambda test: (test != mirror, test.parent != room, distance[test], str(test)))
         return near[:MOST_FILES]
 
     def _distance(self, test: Path, module: Path) -> int:
-        return self._reached(test).get(module, FAR)
+        return self.reached(test).get(module, FAR)
 
     @cached_property
-    def _tests(self) -> list[Path]:
+    def tests(self) -> list[Path]:
         """Test files that have something to run without Spark, a broker or a browser."""
         found = (path.relative_to(self._root) for path in (self._root / "tests").rglob("test_*.py"))
         return sorted(path for path in found if not _needs_services((self._root / path).read_text(encoding="utf-8")))
@@ -41,7 +41,7 @@ class TestChoice:
     def _known(self) -> dict[Path, dict[Path, int]]:
         return {}
 
-    def _reached(self, start: Path) -> Mapping[Path, int]:
+    def reached(self, start: Path) -> Mapping[Path, int]:
         """How many imports away every project file is."""
         if start not in self._known:
             steps = {start: 0}

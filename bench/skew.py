@@ -20,7 +20,7 @@ import pyarrow as pa
 from bench.batch_data import CACHE
 from bench.kernel import SIX, variant_entries
 from foresail.patterns.compiler import CompiledPattern, compile_pattern
-from foresail.patterns.conditions.inspection import attributes_of
+from foresail.patterns.conditions.text import attributes_of
 from foresail.patterns.recognition.compilation import detection_kernel
 from foresail.patterns.spec import without_features
 from foresail.pipeline.batch.gathering import bucket_keys

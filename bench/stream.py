@@ -1,10 +1,11 @@
 """The live line on this machine, broker included: throughput, latency, an order change, and idle tracks.
 
-    .venv/bin/python -m bench.stream --part throughput|sustained|latency|order|idle [--out bench/results]
+    .venv/bin/python -m bench.stream --part throughput|derived|sustained|latency|order|idle [--out bench/results]
     .venv/bin/python -m bench.stream --table
 
 Six maritime patterns and one forecast model over 5,000 simulated tracks, whose messages carry all attributes (about
-330 bytes of JSON each). The broker, the line and, where events come at a rate, their producer share the cores.
+330 bytes of JSON each); in the part `derived`, the line derives what it can from the positions itself. The broker, the
+line and, where events come at a rate, their producer share the cores.
 """
 
 import argparse
@@ -21,8 +22,9 @@ from numpy.typing import NDArray
 from pyspark.sql import functions as F  # noqa: N812
 from rich.console import Console
 
-from bench.stream_line import FIRST, FORECAST, TRACKS, Bench, Running, Sender, fill, record, set_up
+from bench.stream_line import COLUMNS, FIRST, FORECAST, TRACKS, Bench, Running, Sender, fill, record, set_up
 from bench.stream_report import plot, table
+from foresail.pipeline.schemas import DERIVED_COLUMNS
 from foresail.pipeline.stream.monitoring.live_table import live_table
 
 WARMING = 2_000_000
@@ -42,9 +44,9 @@ def rate_of(some: list[tuple[int, int, float]]) -> float:
     return sum(row[1] for row in some) / max(sum(row[2] for row in some), 1e-9)
 
 
-def throughput(events: int) -> dict[str, Any]:
+def throughput(events: int, **stream: Any) -> dict[str, Any]:
     """A full topic worked off: events per second once warm, and where the time of a micro-batch goes."""
-    with set_up(most_events=400_000) as bench:
+    with set_up(most_events=400_000, **stream) as bench:
         filled_s = fill(bench, events)
         line = Running(bench)
         began = time.monotonic()
@@ -57,7 +59,7 @@ def throughput(events: int) -> dict[str, Any]:
         full = batches(done, 300_000)
         small = [p["durationMs"] for p in done if p["numInputRows"] < 100]
         return {
-            "events": line.stream.metrics.totals["events_total", ""],
+            "events": line.stream.metrics.totals["events_total",],
             "producer_events_per_second": round(events / filled_s),
             "events_per_second": round(rate_of(full[len(full) // 2 :])),
             "events_per_second_while_java_compiles": round(rate_of(full[1 : len(full) // 2])),
@@ -70,7 +72,7 @@ def throughput(events: int) -> dict[str, Any]:
             },
             "full_batch_ms": next(p["durationMs"] for p in reversed(done) if p["numInputRows"] >= 300_000),
             "matches": sum(v for (n, _), v in line.stream.metrics.totals.items() if n == "matches_total"),
-            "alerts": line.stream.metrics.totals["alerts_total", ""],
+            "alerts": line.stream.metrics.totals["alerts_total",],
         }
 
 
@@ -86,11 +88,11 @@ def sustained(rate: int, seconds: float) -> dict[str, Any]:
     with set_up() as bench:
         folder = record(bench, rate * round(seconds))
         line = warmed(bench)
-        before = line.stream.metrics.totals["events_total", ""]
+        before = line.stream.metrics.totals["events_total",]
         began, sender, lags = time.monotonic(), Sender(bench, folder, rate), []
         while sender.is_alive:
             time.sleep(1)
-            read = line.stream.metrics.totals["events_total", ""] - before
+            read = line.stream.metrics.totals["events_total",] - before
             lags.append((round(time.monotonic() - began, 1), sender.sent[-1][1] - read))
         sender.wait()
         sent = sender.sent
@@ -237,7 +239,7 @@ def idle(tracks: int, events: int) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--part", choices=["throughput", "sustained", "latency", "order", "idle"])
+    parser.add_argument("--part", choices=["throughput", "derived", "sustained", "latency", "order", "idle"])
     parser.add_argument("--events", type=int, default=4_000_000)
     parser.add_argument("--rate", type=int)
     parser.add_argument("--seconds", type=float, default=150)
@@ -261,6 +263,9 @@ def run(given: argparse.Namespace) -> dict[str, Any]:
     match given.part:
         case "throughput":
             return throughput(given.events)
+        case "derived":
+            sent = {name: kind for name, kind in COLUMNS.items() if name not in DERIVED_COLUMNS}
+            return throughput(given.events, derive=True, columns=sent)
         case "sustained":
             return sustained(given.rate or 100_000, given.seconds)
         case "latency":

@@ -172,7 +172,7 @@ class Running:
 
     def until_events(self, events: int, patience_s: float) -> None:
         deadline = time.monotonic() + patience_s
-        while self.stream.metrics.totals["events_total", ""] < events and time.monotonic() < deadline:
+        while self.stream.metrics.totals["events_total",] < events and time.monotonic() < deadline:
             time.sleep(0.2)
 
     def stop(self) -> None:

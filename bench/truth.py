@@ -11,7 +11,8 @@ from pathlib import Path
 
 from foresail.patterns.catalog.loader import built_in_catalog
 from foresail.pipeline.jobs.enrich import EnrichOrder, enrich_events
-from foresail.pipeline.jobs.recognise import RecogniseRequest, run_recognise
+from foresail.pipeline.jobs.recognise import run_recognise
+from foresail.pipeline.jobs.recognise_request import RecogniseRequest
 from foresail.pipeline.progress import open_progress
 from foresail.pipeline.runtime.session import start_spark
 from foresail.pipeline.settings import read_settings

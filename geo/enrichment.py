@@ -59,7 +59,7 @@ def enrich(
     events: DataFrame, layers: Sequence[Layer], strategy: Strategy = "auto", shelf: Path | None = None
 ) -> DataFrame:
     """`events` with the columns of all `layers`; with strategy worker rows and their order stay as they are."""
-    check_columns(events, [layer.spec for layer in layers])
+    check_columns(events.columns, [layer.spec for layer in layers])
     chosen = list(zip(layers, choose(layers, strategy, events.isStreaming), strict=True))
     in_workers = [layer for layer, choice in chosen if choice.strategy == "worker"]
     joined = [(layer, join) for layer, choice in chosen for join in JOINS if join == choice.strategy]

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.functions import pandas_udf
 
+from foresail.geo.answers import floats
 from foresail.geo.attributes import POSITION, check_position
 from foresail.geo.cells import piece_structs
 from foresail.geo.errors import AttributeClashError, StrategyError
@@ -22,7 +23,7 @@ from foresail.geo.joins import metres_to, position_shape, rank_pieces, without_a
 from foresail.geo.layers import Layer, open_index
 from foresail.geo.layers.index import FEATURES_FILE
 from foresail.geo.measures.spheroid import place_in_space
-from foresail.geo.worker import floats, on_shelf
+from foresail.geo.worker import on_shelf
 
 NearStrategy = Literal["worker", "broadcast", "partitioned"]
 FEATURE_TYPE = "struct<name: string, number: bigint, distance_m: double>"
@@ -42,7 +43,7 @@ def near_features(
 ) -> DataFrame:
     """Each event once for every feature within `radius_m`, with `name` (the layer's kind): name, number, distance_m."""
     column = name or layer.spec.kind
-    check_position(events)
+    check_position(events.columns)
     if column in events.columns:
         msg = f"events: already have a column '{column}'. Give the feature another name."
         raise AttributeClashError(msg)

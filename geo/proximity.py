@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
 
 from foresail.geo.errors import AttributeClashError, StrategyError
 from foresail.geo.joins import metres_to
@@ -21,6 +22,7 @@ CUBE_SIDES = 4.0
 LEG_COLUMNS = ("track", "time", "lon", "lat")
 BEFORE = ("before_time", "before_lon", "before_lat")
 AXES = ("x", "y", "z")
+MEASURES = ("distance_m", "relative_speed_kn", "cpa_m", "time_to_cpa_s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +161,19 @@ def _pair_events(near: DataFrame, kept: Sequence[str]) -> DataFrame:
         F.col("time_a").alias("time"),
         middle[0].alias("lon"),
         middle[1].alias("lat"),
-        *("distance_m", "relative_speed_kn", "cpa_m", "time_to_cpa_s"),
+        *MEASURES,
         *[f"{name}_{side}" for side in "ab" for name in ("track", "lon", "lat", *kept)],
     )
+
+
+def pair_schema(events: T.StructType, settings: PairSettings) -> T.StructType:
+    """The columns of pairs of such events, as `_pair_events` names them."""
+    kinds = {field.name: field.dataType for field in events.fields}
+    kept = [name for name in settings.attributes if name in kinds]
+    numbers = dict.fromkeys(("lon", "lat", *MEASURES), T.DoubleType())
+    sides = {f"{name}_{side}": kinds[name] for side in "ab" for name in ("track", "lon", "lat", *kept)}
+    columns = {"track": T.StringType(), "time": T.TimestampType(), **numbers, **sides}
+    return T.StructType([T.StructField(name, kind) for name, kind in columns.items()])
 
 
 def _degrees(side: str) -> dict[str, Column]:

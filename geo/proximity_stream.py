@@ -1,31 +1,79 @@
-"""Pairs in a stream: Spark's state store remembers each track's last position, and who was where of late.
+"""Pairs in a stream: Spark's state store remembers who was where of late.
 
-Both memories are kept by buckets, so that one Python call serves many tracks or cubes. The arithmetic is that of a
-batch (`geo.proximity`), so a stream finds the pairs that a batch finds, each as soon as the later of its two tracks has
-passed the time. A stage that already has the position before each one needs no second memory: `legs_of_previous`.
+The memory is kept by buckets, so that one Python call serves many cubes. The arithmetic is that of a batch
+(`geo.proximity`), so a stream finds the pairs that a batch finds, each as soon as the later of its two tracks has
+passed the time.
+
+Rows that meet what Spark's state store remembers of their bucket: a table in, a table out, a table remembered.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from foresail.geo.bucket_memory import with_memory
+from foresail.arrow_bytes import table_from_bytes, table_to_bytes
 from foresail.geo.errors import AttributeClashError
 from foresail.geo.proximity import (
     AXES,
     BEFORE,
-    LEG_COLUMNS,
     PairSettings,
     in_common_cubes,
-    known_positions,
     pairs_of_cubes,
 )
+
+Advance = Callable[[pd.DataFrame, pd.DataFrame | None], tuple[pd.DataFrame, pd.DataFrame]]
+"""From the rows of a micro-batch and the memory (none at first): the rows to give out, and the memory after them."""
+
+MEMORY_SCHEMA = T.StructType([T.StructField("memory", T.BinaryType())])
+
+
+class BucketMemory(StatefulProcessor):
+    """Spark's side: loads the memory of a bucket, calls `advance`, saves it."""
+
+    def __init__(self, advance: Advance, columns: list[str]) -> None:
+        self._advance = advance
+        self._columns = columns
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        """Find the bucket's value in the state store."""
+        self._stored = handle.getValueState("memory", MEMORY_SCHEMA)
+
+    def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: ARG002, N802, N803 - Spark's names
+        """The rows that those of one micro-batch give."""
+        stored = self._stored.get()
+        memory = None if stored is None else decoded(stored[0])
+        out, memory = self._advance(pd.concat(list(rows), ignore_index=True), memory)
+        self._stored.update((encoded(memory),))
+        yield out.reindex(columns=self._columns)
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+def with_memory(rows: DataFrame, key: str, advance: Advance, schema: T.StructType) -> DataFrame:
+    """A stream of what `advance` makes of `rows`, which carry their bucket in the column `key`."""
+    memory = BucketMemory(advance, schema.fieldNames())
+    return rows.groupBy(key).transformWithStateInPandas(memory, schema, "Append", "None")
+
+
+def encoded(memory: pd.DataFrame) -> bytes:
+    """A table as bytes of the state store."""
+    return table_to_bytes(pa.Table.from_pandas(memory, preserve_index=False))
+
+
+def decoded(stored: bytes) -> pd.DataFrame:
+    """What `encoded` made bytes of."""
+    memory: pd.DataFrame = table_from_bytes(stored).to_pandas()
+    return memory
+
 
 DEFAULT_BUCKETS = 8
 PREVIOUS = ("previous_time", "previous_lon", "previous_lat")
@@ -35,39 +83,18 @@ CLOCK_AHEAD = pd.Timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
+class Encounters:
     """The rows that new ones give when they meet what is remembered, and what is remembered after them."""
 
     rows: pd.DataFrame
     memory: pd.DataFrame
 
 
-def pairs_of_stream(
-    events: DataFrame, settings: PairSettings | None = None, buckets: int = DEFAULT_BUCKETS
-) -> DataFrame:
-    """Pairs of a stream of positions: the rows and columns of `pairs`."""
-    settings = settings or PairSettings()
-    return pairs_of_streamed_legs(legs_of_stream(events, settings, buckets), settings, buckets)
-
-
-def legs_of_stream(events: DataFrame, settings: PairSettings, buckets: int = DEFAULT_BUCKETS) -> DataFrame:
-    """Legs of a stream: one that comes after a later position of its track has no leg, and is left out."""
-    keyed = known_positions(events, settings).withColumn("bucket", F.pmod(F.hash("track"), F.lit(buckets)))
-    forget_after = pd.Timedelta(seconds=settings.max_gap_s + settings.lateness_s)
-
-    def advance(arrived: pd.DataFrame, memory: pd.DataFrame | None) -> tuple[pd.DataFrame, pd.DataFrame]:
-        met = meet_track(arrived, memory, forget_after)
-        return met.rows, met.memory
-
-    schema = T.StructType([*keyed.schema.fields, *_before_fields(keyed.schema)])
-    return with_memory(keyed, "bucket", advance, schema).drop("bucket")
-
-
 def legs_of_previous(events: DataFrame) -> DataFrame:
     """Legs of events, batch or stream, that carry the position before them as `previous_*`."""
     missing = [name for name in PREVIOUS if name not in events.columns]
     if missing:
-        msg = f"events: no column '{missing[0]}'. Legs need {', '.join(PREVIOUS)}; `legs_of_stream` finds them itself."
+        msg = f"events: no column '{missing[0]}'. Legs need {', '.join(PREVIOUS)}."
         raise AttributeClashError(msg)
     return events.withColumnsRenamed(dict(zip(PREVIOUS, BEFORE, strict=True)))
 
@@ -87,24 +114,7 @@ def pairs_of_streamed_legs(legs: DataFrame, settings: PairSettings, buckets: int
     return pairs_of_cubes(with_memory(keyed, "bucket", advance, T.StructType(sided)), kept, settings)
 
 
-def meet_track(arrived: pd.DataFrame, memory: pd.DataFrame | None, forget_after: pd.Timedelta) -> Met:
-    """`arrived` in time order, each beside the one before it; what is not after the last of its track is left out."""
-    order = [name for name in ("track", "time", "offset") if name in arrived]
-    both = arrived.sort_values(order, kind="stable", ignore_index=True).assign(stored=False)
-    if memory is not None:
-        last = memory.set_index("track")["time"].reindex(both["track"]).to_numpy()
-        both = pd.concat([memory.assign(stored=True), both[~(both["time"].to_numpy() <= last)]], ignore_index=True)
-        both = both.sort_values(["track", "time"], kind="stable", ignore_index=True)
-    track = both["track"].to_numpy(dtype=object)
-    follows = np.r_[False, track[1:] == track[:-1]][: len(track)].astype(bool)
-    for name, before in zip(LEG_COLUMNS[1:], BEFORE, strict=True):
-        both[before] = both[name].shift(1).where(follows)
-    last_ones = both.loc[~np.r_[follows[1:], False][: len(both)], list(LEG_COLUMNS)]
-    fresh = both[~both["stored"].to_numpy(dtype=bool)].drop(columns="stored")
-    return Met(fresh, _recent(last_ones, forget_after))
-
-
-def meet_others(arrived: pd.DataFrame, memory: pd.DataFrame | None, forget_after: pd.Timedelta) -> Met:
+def meet_others(arrived: pd.DataFrame, memory: pd.DataFrame | None, forget_after: pd.Timedelta) -> Encounters:
     """Each pair of tracks in one cube at one time, of which at least one has just arrived, as columns `_a` and `_b`."""
     both = arrived if memory is None else pd.concat([memory, arrived], ignore_index=True)
     fresh = np.arange(len(both)) >= len(both) - len(arrived)
@@ -116,7 +126,7 @@ def meet_others(arrived: pd.DataFrame, memory: pd.DataFrame | None, forget_after
     first = met["track"] < met["track_other"]
     sides = {"a": met["number"].where(first, met["number_other"]), "b": met["number_other"].where(first, met["number"])}
     rows = [both.iloc[number].reset_index(drop=True).add_suffix(f"_{side}") for side, number in sides.items()]
-    return Met(pd.concat(rows, axis=1), _recent_places(both, forget_after))
+    return Encounters(pd.concat(rows, axis=1), _recent_places(both, forget_after))
 
 
 def _recent_places(rows: pd.DataFrame, forget_after: pd.Timedelta) -> pd.DataFrame:
@@ -127,13 +137,3 @@ def _recent_places(rows: pd.DataFrame, forget_after: pd.Timedelta) -> pd.DataFra
     agreed = max(reached.iloc[-1], reached.iloc[0] - CLOCK_AHEAD)
     recent: pd.DataFrame = rows[rows["time"] >= agreed - forget_after]
     return recent.reset_index(drop=True)
-
-
-def _recent(rows: pd.DataFrame, forget_after: pd.Timedelta) -> pd.DataFrame:
-    recent: pd.DataFrame = rows[rows["time"] >= rows["time"].max() - forget_after]
-    return recent.reset_index(drop=True)
-
-
-def _before_fields(schema: T.StructType) -> Iterator[Any]:
-    for name, before in zip(LEG_COLUMNS[1:], BEFORE, strict=True):
-        yield T.StructField(before, schema[name].dataType)

@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 
 from foresail.models.automaton import SymbolAutomaton, symbol_automaton
 from foresail.models.automaton import distances as automaton_distances
-from foresail.models.contexts import context_automaton
 from foresail.models.errors import ModelSizeError
 from foresail.models.kernels.compilation import reachable_kernel
-from foresail.models.suffix_tree import SuffixTree
+from foresail.models.suffix_tree import SuffixTree, context_automaton
 from foresail.patterns.compiler import CompiledPattern
 
 MOST_PAIRS = 400_000_000

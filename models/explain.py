@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from foresail.models.decisions import NONE
 from foresail.models.features.words import in_words, is_learned
-from foresail.models.kinds import NONE
 from foresail.models.model import Model
 
 

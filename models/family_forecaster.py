@@ -7,15 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresail.models.forecasts import Forecasts, fresh_rows, positions
-from foresail.models.kernels.compilation import family_kernel, family_telling_kernel
+from foresail.models.kernels.compilation import family_emission_kernel, family_kernel
 from foresail.models.kernels.family import FAR, Features, Steps
 from foresail.models.kernels.forecast import NO_GAP
-from foresail.models.migration import Followed, migrated_rows, predecessors
+from foresail.models.migration import Followed, ModelsBefore, migrated_rows, predecessors
 from foresail.models.model import Emission, Model
-from foresail.models.reader import EMISSIONS, ModelReader
+from foresail.models.reader import EMISSIONS, MembersOf, ModelReader
 from foresail.patterns.conditions.syntax import Condition
-from foresail.patterns.recognition.families import Near
-from foresail.patterns.recognition.recogniser import Batch
+from foresail.patterns.recognition.events import EventBatch, Keys, Near
+from foresail.patterns.recognition.forms import PartForm
+from foresail.patterns.recognition.protocol import LoadModel, Needs, Progress
 
 
 class FamilyForecasterState(NamedTuple):
@@ -65,8 +66,11 @@ class FamilyForecaster(ModelReader):
         conditions: Sequence[Condition] | None = None,
         emission: Emission = "all",
         groups: Sequence[Sequence[Model]] | None = None,
+        members_of: MembersOf | None = None,
+        layer: str = "",
     ) -> None:
-        super().__init__(models, conditions, emission, groups)
+        super().__init__(models, conditions, emission, groups, members_of)
+        self.layer = layer
         self._steps = Steps(
             step=np.concatenate([np.empty(0, np.int32), *(stack.step.ravel() for stack in self.stacks)]),
             step_at=np.cumsum([0, *(stack.step.size for stack in self.stacks)]).astype(np.int64),
@@ -77,20 +81,25 @@ class FamilyForecaster(ModelReader):
             history_at=self.history_at,
         )
 
-    def fresh(self, tracks: int, members: NDArray[np.int64] | None = None) -> FamilyForecasterState:
+    @property
+    def needs(self) -> Needs:
+        """Conditions, and which features of the layer an event is near."""
+        return Needs(self.conditions, self.layer)
+
+    def fresh(self, tracks: int, names: Keys = None) -> FamilyForecasterState:
         """The state of tracks of which nothing has been read, with the models of their groups where these are given."""
         state = fresh_family_forecaster_state(tracks, len(self.models), int(self.history_at[-1]))
-        if members is None:
+        if names is None or len(self.emitted_by) == len(self.models):
             return state
         features = self._features(tracks)
-        features.chain[:] = self.starts(tracks, members)
+        features.chain[:] = self.starts(tracks, names)
         return state._replace(rows_at=np.arange(tracks + 1), **features._asdict())
 
     def rearranged(
-        self, state: FamilyForecasterState, rows: NDArray[np.int64], members: NDArray[np.int64] | None = None
+        self, state: FamilyForecasterState, rows: NDArray[np.int64], names: Keys = None
     ) -> FamilyForecasterState:
         """A state whose track i is track `rows[i]` of `state`, or fresh where that is negative."""
-        fresh, known = self.fresh(len(rows), members), rows >= 0
+        fresh, known = self.fresh(len(rows), names), rows >= 0
         for name in ("seen", "last_time", "length"):
             getattr(fresh, name)[known] = getattr(state, name)[rows[known]]
         counts, begin = np.diff(fresh.rows_at), len(state.feature) + fresh.rows_at[:-1]
@@ -102,12 +111,12 @@ class FamilyForecaster(ModelReader):
         }
         return fresh._replace(rows_at=rows_at, **columns)
 
-    def advance(
-        self, batch: Batch, near: Near, state: FamilyForecasterState
-    ) -> tuple[Forecasts, FamilyForecasterState]:
-        """The forecasts for the near features after each event, and the state after the batch."""
+    def advance(self, events: EventBatch, state: FamilyForecasterState) -> tuple[Forecasts, FamilyForecasterState]:
+        """The forecasts for the near features after each event, and the state after the events."""
+        own = events.layers[self.layer]
+        near = own.near
         self._numbering.start_batch()
-        far, close = self._numbering.numbers(batch.words), self._numbering.numbers(near.words)
+        far, close = self._numbering.numbers(own.words), self._numbering.numbers(near.words)
         kept = self._features(len(state.feature) + len(state.seen) + len(near.feature))
         length, kept_at = state.length.copy(), np.zeros(len(state.seen) + 1, dtype=np.int64)
         before, now = (np.empty((len(near.feature), len(self.models)), dtype=np.int32) for _ in range(2))
@@ -115,8 +124,8 @@ class FamilyForecaster(ModelReader):
             self._steps,
             self._numbering.symbols,
             far,
-            batch.times,
-            batch.first_of,
+            events.times,
+            events.first_of,
             near.at,
             near.feature,
             close,
@@ -132,15 +141,23 @@ class FamilyForecaster(ModelReader):
             before,
             now,
         )
-        events = np.diff(batch.first_of)
+        counts = np.diff(events.first_of)
         last_time = state.last_time.copy()
-        last_time[events > 0] = batch.times[batch.first_of[1:][events > 0] - 1]
+        last_time[counts > 0] = events.times[events.first_of[1:][counts > 0] - 1]
         columns = {name: column[: kept_at[-1]].copy() for name, column in kept._asdict().items()}
-        after = FamilyForecasterState(state.seen + events, last_time, length, kept_at, **columns)
-        return self._told(batch, near, state, before, now), after
+        after = FamilyForecasterState(state.seen + counts, last_time, length, kept_at, **columns)
+        return self._emitted(events, near, state, before, now), after
 
-    def migrated(self, state: FamilyForecasterState, before: Followed) -> FamilyForecasterState:
-        """The state of tracks that were followed by `before`; the rule is that of `Forecaster.migrated`."""
+    def joining(self, progress: Progress) -> FamilyForecasterState:
+        """The state of tracks that others have read so far."""
+        return self.fresh(len(progress.seen))._replace(seen=progress.seen, last_time=progress.last_time)
+
+    def migrated(self, state: FamilyForecasterState, before: PartForm, load: LoadModel) -> FamilyForecasterState:
+        """The state of tracks that models of the form `before` have followed, as these go on with it."""
+        return self.taken_over(state, ModelsBefore(before, load))
+
+    def taken_over(self, state: FamilyForecasterState, before: Followed) -> FamilyForecasterState:
+        """The state of tracks that were followed by `before`; the rule is that of `Forecaster.taken_over`."""
         self.check_no_groups()
         features = self._features(len(state.feature))
         features.feature[:], features.near[:] = state.feature, state.near
@@ -159,9 +176,9 @@ class FamilyForecaster(ModelReader):
     def _features(self, rows: int) -> Features:
         return _fresh_features(rows, len(self.models), int(self.history_at[-1]))
 
-    def _told(
+    def _emitted(
         self,
-        batch: Batch,
+        events: EventBatch,
         near: Near,
         state: FamilyForecasterState,
         before: NDArray[np.int32],
@@ -169,10 +186,10 @@ class FamilyForecaster(ModelReader):
     ) -> Forecasts:
         rows, at = fresh_rows(now.size), 0
         for m, stack in enumerate(self.stacks):
-            at = family_telling_kernel()(
+            at = family_emission_kernel()(
                 stack.decisions, self.decisions_at[m], EMISSIONS[self.emission], m, before, now, rows, at
             )
-        event_of = np.repeat(np.arange(len(batch.times), dtype=np.int32), np.diff(near.at))
+        event_of = np.repeat(np.arange(len(events.times), dtype=np.int32), np.diff(near.at))
         told, said = rows.of[:at], rows.said[:at]
-        where = positions(batch.first_of, state.seen)
+        where = positions(events.first_of, state.seen)
         return Forecasts(event_of[told], near.feature[told], said, self.decisions, where)

@@ -1,34 +1,86 @@
-"""Models as files: arrays and a JSON header in one npz, without pickle, with a checksum that is compared on load."""
+"""Models as files: arrays and a JSON header in one npz, without pickle, with a checksum that is compared on load.
 
-from pathlib import Path
+The header of a model as JSON, and back.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foresail.models.archive import Archive, from_bytes, read_archive, to_bytes, write_archive
+from foresail.models.archive import Archive, from_bytes, to_bytes
 from foresail.models.automaton import SymbolAutomaton
 from foresail.models.chain import Chain
 from foresail.models.counts.counting import MOST_ORDER
 from foresail.models.errors import ModelError, ModelFileError
-from foresail.models.headers import header_as_json, header_from_json
-from foresail.models.identity import alphabet_fingerprint
-from foresail.models.model import Header, Model, finished
+from foresail.models.identity import alphabet_fingerprint, identity_as_json, identity_from_json
+from foresail.models.model import Header, Model, ModelSettings, Training, finished
+from foresail.models.suffix_tree import LearnSettings
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.conditions.parser import parse_condition
+from foresail.patterns.errors import Place
+from foresail.patterns.spec import AfterMatch, Output, PatternSpec, Report, Text
+
+_PLAIN = ("model_version", "max_order", "sampling_step_s", "constant_step_s")
+_TUPLES = ("condition_names", "condition_texts", "mean_seconds", "notes")
+_ENUMS = {"after_match": AfterMatch, "output": Output, "report": Report}
+_TEXTS = ("where", "features")
+
+
+def header_as_json(header: Header) -> dict[str, Any]:
+    """The header as plain values."""
+    return {
+        **{name: getattr(header, name) for name in _PLAIN},
+        **{name: list(getattr(header, name)) for name in _TUPLES},
+        "identity": identity_as_json(header.identity),
+        "spec": spec_as_json(header.spec),
+        "settings": asdict(header.settings),
+        "training": asdict(header.training),
+        "scores": dict(header.scores),
+    }
+
+
+def header_from_json(held: Mapping[str, Any]) -> Header:
+    """The header that `header_as_json` wrote."""
+    settings = dict(held["settings"])
+    learn = LearnSettings(**settings.pop("learn"))
+    plain: dict[str, Any] = {name: held[name] for name in _PLAIN} | {name: tuple(held[name]) for name in _TUPLES}
+    return Header(
+        identity=identity_from_json(held["identity"]),
+        spec=spec_from_json(held["spec"]),
+        settings=ModelSettings(learn=learn, **settings),
+        training=Training(**held["training"]),
+        scores=dict(held["scores"]),
+        **plain,
+    )
+
+
+def spec_as_json(spec: PatternSpec) -> dict[str, Any]:
+    """A pattern as written, so that it can be compiled again; places become those of the model."""
+    held = {field.name: getattr(spec, field.name) for field in fields(PatternSpec)}
+    return held | {
+        "pattern": spec.pattern.text,
+        "parameters": dict(spec.parameters),
+        "exclusive": [list(group) for group in spec.exclusive],
+        **{name: [[text.name, text.text] for text in held[name]] for name in _TEXTS},
+        **{name: held[name].value for name in _ENUMS},
+    }
+
+
+def spec_from_json(held: Mapping[str, Any]) -> PatternSpec:
+    """The spec that `spec_as_json` wrote."""
+    name = held["name"]
+    texts = {kind: tuple(Text(key, text, Place(f"{name}.{kind}.{key}")) for key, text in held[kind]) for kind in _TEXTS}
+    enums = {key: kind(held[key]) for key, kind in _ENUMS.items()}
+    exclusive = tuple(tuple(group) for group in held["exclusive"])
+    pattern = Text("pattern", held["pattern"], Place(name))
+    return PatternSpec(**{**held, **texts, **enums, "exclusive": exclusive, "pattern": pattern})
+
 
 KIND = "model"
 _CHAIN = ("step", "state", "node", "context", "accepting", "distribution", "nodes")
-
-
-def write_model(model: Model, file: Path) -> None:
-    """Write the model; a reader sees the old file or the new one, never half of it."""
-    write_archive(model_archive(model), file)
-
-
-def read_model(file: Path, pattern: CompiledPattern | None = None) -> Model:
-    """The model of a file, checked; refused when it is not for `pattern`, its version and its alphabet."""
-    return model_of(read_archive(file, KIND), str(file), pattern)
 
 
 def model_to_bytes(model: Model) -> bytes:

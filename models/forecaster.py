@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresail.models.forecasts import NO_FEATURE, Forecasts, fresh_rows, positions
-from foresail.models.kernels.compilation import following_kernel, telling_kernel
+from foresail.models.kernels.compilation import emission_kernel, following_kernel
 from foresail.models.kernels.forecast import NO_GAP, Histories
-from foresail.models.migration import Followed, migrated_rows, predecessors
+from foresail.models.migration import Followed, ModelsBefore, migrated_rows, predecessors
 from foresail.models.reader import EMISSIONS, ModelReader
-from foresail.patterns.recognition.recogniser import Batch
+from foresail.patterns.recognition.events import EventBatch, Keys
+from foresail.patterns.recognition.forms import PartForm
+from foresail.patterns.recognition.protocol import LoadModel, Progress
 
 
 class ForecasterState(NamedTuple):
@@ -43,29 +45,27 @@ def fresh_forecaster_state(tracks: int, models: int, places: int) -> ForecasterS
 
 
 class Forecaster(ModelReader):
-    """All models in one pass over each batch."""
+    """All models in one pass over each events."""
 
-    def fresh(self, tracks: int, members: NDArray[np.int64] | None = None) -> ForecasterState:
+    def fresh(self, tracks: int, names: Keys = None) -> ForecasterState:
         """The state of tracks of which nothing has been read, with the models of their groups where these are given."""
         state = fresh_forecaster_state(tracks, len(self.models), int(self.history_at[-1]))
-        return state._replace(chain=self.starts(tracks, members))
+        return state._replace(chain=self.starts(tracks, names))
 
-    def rearranged(
-        self, state: ForecasterState, rows: NDArray[np.int64], members: NDArray[np.int64] | None = None
-    ) -> ForecasterState:
+    def rearranged(self, state: ForecasterState, rows: NDArray[np.int64], names: Keys = None) -> ForecasterState:
         """A state whose row i is row `rows[i]` of `state`, or fresh where that is negative."""
-        arranged = self.fresh(len(rows), members)
+        arranged = self.fresh(len(rows), names)
         known = rows >= 0
         for name in ForecasterState._fields:
             getattr(arranged, name)[known] = getattr(state, name)[rows[known]]
         return arranged
 
-    def advance(self, batch: Batch, state: ForecasterState) -> tuple[Forecasts, ForecasterState]:
-        """The forecasts after the events of `batch`, and the state after it; `state` has one row per track."""
+    def advance(self, events: EventBatch, state: ForecasterState) -> tuple[Forecasts, ForecasterState]:
+        """The forecasts after the events of the batch, and the state after it; `state` has one row per track."""
         self._numbering.start_batch()
-        numbers = self._numbering.numbers(batch.words)
+        numbers = self._numbering.numbers(events.words)
         after = ForecasterState(**{name: column.copy() for name, column in state._asdict().items()})
-        chains = np.empty((len(self.models), len(batch.times)), dtype=np.int32)
+        chains = np.empty((len(self.models), len(events.times)), dtype=np.int32)
         histories = Histories(after.chain, after.length, after.history)
         for m, model in enumerate(self.models):
             following_kernel()(
@@ -77,40 +77,48 @@ class Forecaster(ModelReader):
                 model.header.max_order,
                 self._numbering.symbols,
                 numbers,
-                batch.times,
-                batch.first_of,
+                events.times,
+                events.first_of,
                 state.seen,
                 state.last_time,
                 histories,
                 chains[m],
             )
-        told = self._told(batch, state, chains)
-        events = np.diff(batch.first_of)
-        after.seen[:] += events
-        heard = events > 0
-        after.last_time[heard] = batch.times[batch.first_of[1:][heard] - 1]
-        return told, after
+        emitted = self._emitted(events, state, chains)
+        counts = np.diff(events.first_of)
+        after.seen[:] += counts
+        heard = counts > 0
+        after.last_time[heard] = events.times[events.first_of[1:][heard] - 1]
+        return emitted, after
 
-    def _told(self, batch: Batch, before: ForecasterState, chains: NDArray[np.int32]) -> Forecasts:
+    def _emitted(self, events: EventBatch, before: ForecasterState, chains: NDArray[np.int32]) -> Forecasts:
         how, at = EMISSIONS[self.emission], 0
         rows = fresh_rows(chains.size)
         for m, stack in enumerate(self.stacks):
             started = np.ascontiguousarray(before.chain[:, m])
-            at = telling_kernel()(
+            at = emission_kernel()(
                 stack.decisions,
                 self.decisions_at[m],
                 how,
                 chains[m],
-                batch.first_of,
+                events.first_of,
                 before.seen,
                 started,
                 rows,
                 at,
             )
         none = np.broadcast_to(np.int32(NO_FEATURE), at)
-        return Forecasts(rows.of[:at], none, rows.said[:at], self.decisions, positions(batch.first_of, before.seen))
+        return Forecasts(rows.of[:at], none, rows.said[:at], self.decisions, positions(events.first_of, before.seen))
 
-    def migrated(self, state: ForecasterState, before: Followed) -> ForecasterState:
+    def joining(self, progress: Progress) -> ForecasterState:
+        """The state of tracks that others have read so far."""
+        return self.fresh(len(progress.seen))._replace(seen=progress.seen, last_time=progress.last_time)
+
+    def migrated(self, state: ForecasterState, before: PartForm, load: LoadModel) -> ForecasterState:
+        """The state of tracks that models of the form `before` have followed, as these go on with it."""
+        return self.taken_over(state, ModelsBefore(before, load))
+
+    def taken_over(self, state: ForecasterState, before: Followed) -> ForecasterState:
         """The state of tracks that were followed by `before`, as this forecaster would have it.
 
         Models are matched by pattern name. A model of another order, or otherwise learned, goes on as if it had read

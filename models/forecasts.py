@@ -5,6 +5,7 @@ writes down only which row it was; the columns are looked up when someone reads 
 """
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,9 @@ NO_FEATURE = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forecasts:
-    """A row per event and model (and near feature) that has something to tell; NONE (0) stands for none."""
+    """A row per event and model (and near feature) that has something to say; NONE (0) stands for none."""
 
+    kind: ClassVar[str] = "forecast"
     event: NDArray[np.int32]
     """Row of the batch after which it holds."""
     feature: NDArray[np.int32]

@@ -45,11 +45,11 @@ def build_groups(
     pattern: CompiledPattern, counts: GroupedCounts, settings: ModelSettings, per: str, least_matches: int
 ) -> GroupModels:
     """A model of each group in whose events the pattern came at least so often."""
-    models = {name: build(pattern, counts.of_group(name), settings, name) for name in _told(counts, least_matches)}
+    models = {name: build(pattern, counts.of_group(name), settings, name) for name in _notes(counts, least_matches)}
     return GroupModels(per, models)
 
 
-def _told(counts: GroupedCounts, least_matches: int) -> Iterator[str]:
+def _notes(counts: GroupedCounts, least_matches: int) -> Iterator[str]:
     for name, matches in zip(counts.groups, counts.matches, strict=True):
         if name != NO_GROUP and matches >= max(least_matches, 1):
             yield name

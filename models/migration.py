@@ -7,11 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresail.models.model import Model
+from foresail.patterns.recognition.forms import PartForm
+from foresail.patterns.recognition.protocol import LoadModel
 
-UNTOLD = -1
+UNMAPPED = -1
 
 
-class Adopted(NamedTuple):
+class ModelRows(NamedTuple):
     """Per row the chain state, the length of the history and the history, as the new model has them."""
 
     chain: NDArray[np.int32]
@@ -29,6 +31,14 @@ class Followed(Protocol):
     @property
     def history_at(self) -> NDArray[np.int64]:
         """The places of each model in a row of history, and the end."""
+
+
+class ModelsBefore:
+    """The models of a saved form, as far as they are still to be had."""
+
+    def __init__(self, form: PartForm, load: LoadModel) -> None:
+        self.models: list[Model | None] = [load(model.pattern, model.version) for model in form.models]
+        self.history_at = np.cumsum([0, *(model.places for model in form.models)]).astype(np.int64)
 
 
 class Predecessor(NamedTuple):
@@ -53,15 +63,15 @@ def predecessors(models: Sequence[Model], before: Followed) -> Iterator[Predeces
 
 def migrated_rows(
     old: Model, new: Model, chain: NDArray[np.int32], length: NDArray[np.uint8], history: NDArray[np.uint16]
-) -> Adopted:
-    """Rows of `old` as `new` would have them; the rule is that of `Forecaster.migrated`."""
+) -> ModelRows:
+    """Rows of `old` as `new` would have them; the rule is that of `Forecaster.taken_over`."""
     symbols = translated_symbols(old, new)
     states = corresponding_states(old, new)
     known = _translated(history, length, symbols, new.header.max_order)
     if states is None:
-        return Adopted(_walked(new.chain.step, known), *known)
+        return ModelRows(_walked(new.chain.step, known), *known)
     node = _walked(new.chain.nodes, known)
-    return Adopted(_chain_states(new, states[old.chain.state[chain]], node), *known)
+    return ModelRows(_chain_states(new, states[old.chain.state[chain]], node), *known)
 
 
 def translated_symbols(old: Model, new: Model) -> NDArray[np.int64] | None:
@@ -82,7 +92,7 @@ def corresponding_states(old: Model, new: Model) -> NDArray[np.int32] | None:
     Both automata are walked together over events that agree on the conditions that both know.
     """
     steps = _common_steps(old, new)
-    found = np.full(len(old.automaton.delta), UNTOLD, dtype=np.int32)
+    found = np.full(len(old.automaton.delta), UNMAPPED, dtype=np.int32)
     found[0] = 0
     frontier = [0]
     while frontier:
@@ -90,7 +100,7 @@ def corresponding_states(old: Model, new: Model) -> NDArray[np.int32] | None:
         for one, other in steps:
             target = int(old.automaton.delta[state, one])
             meets = int(new.automaton.delta[found[state], other])
-            if found[target] == UNTOLD:
+            if found[target] == UNMAPPED:
                 found[target] = meets
                 frontier.append(target)
             if found[target] != meets or old.automaton.accepting[target] != new.automaton.accepting[meets]:

@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 from foresail.models.automaton import SymbolAutomaton, distances, symbol_automaton
 from foresail.models.chain import Chain, merged
 from foresail.models.counts.table import Counts
-from foresail.models.decisions import Rule, decided
+from foresail.models.decisions import KINDS, Kind, Rule, decided
 from foresail.models.errors import ModelSettingError
-from foresail.models.identity import Identity, identity_of
+from foresail.models.identity import Identity, content_hash, identity_of, numbered
 from foresail.models.kernels.decisions import Decisions
-from foresail.models.kinds import KINDS, Kind
 from foresail.models.suffix_tree import MOST_SMOOTHED, LearnSettings, learn, least_probability
-from foresail.models.versions import content_hash, numbered
 from foresail.models.waiting import check_cells, expected_seconds, waiting_times
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.conditions.syntax import Condition
@@ -26,7 +24,7 @@ from foresail.patterns.spec import PatternSpec
 MOST_AHEAD = 10_000
 """Events that a forecast may look ahead."""
 Emission: TypeAlias = Literal["all", "positive", "changes"]
-"""Which forecasts are told: every one, the positive ones, or only where positive begins or ends."""
+"""Which forecasts are emitted: every one, the positive ones, or only where positive begins or ends."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from foresail.models.kernels.compilation import entering_kernel, numbering_kerne
 from foresail.models.kernels.forecast import BAD_EVENT, DONE, FULL, UNKNOWN, Alphabets, Numbers
 from foresail.models.model import Model
 from foresail.models.symbols import impossible_symbol, symbol_codes
+from foresail.patterns.conditions.packing import words_for
 from foresail.patterns.conditions.syntax import Condition
 from foresail.patterns.conditions.text import text_of
-from foresail.patterns.recognition.tables import WORD_BITS
 
 _FIRST_ROOM = 1024
 _MOST_KEPT = 1 << 18
@@ -28,7 +28,7 @@ class Numbering:
 
     def __init__(self, models: Sequence[Model], conditions: Sequence[Condition]) -> None:
         self._models = tuple(models)
-        self.words = max(1, -(-len(conditions) // WORD_BITS))
+        self.words = words_for(len(conditions))
         self._codes = [symbol_codes(m.pattern, m.conditions, m.codes, conditions) for m in models]
         self._alphabets = Alphabets(
             bits=np.concatenate([np.empty(0, np.int32), *(codes.bits for codes in self._codes)]),

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresail.models.counts import Counts
-from foresail.models.kinds import within
+from foresail.models.decisions import within
 from foresail.models.model import Model, ModelSettings, build
-from foresail.models.scoring.classification import Classification, score_within
 from foresail.models.scoring.evaluation import scorable
+from foresail.models.scoring.measures import Classification, score_within
 from foresail.models.scoring.problem import Problem, chain_states
 from foresail.models.scoring.thresholds import Costs, Criterion, choose_threshold
 from foresail.patterns.compiler import CompiledPattern

@@ -26,7 +26,7 @@ class Stack(NamedTuple):
 
 
 def stacked(members: Sequence[Model], number: int) -> Stack:
-    """The tables of these models, of which the first is told as `number`."""
+    """The tables of these models, of which the first has the number `number`."""
     sizes = [member.chain.states for member in members]
     begins = np.cumsum([0, *sizes[:-1]]).astype(np.int32)
     if len(members) == 1:
@@ -50,5 +50,5 @@ def joined_decisions(parts: Sequence[Decisions]) -> Decisions:
 
 def _together(members: Sequence[Model], number: int) -> Decisions:
     numbers = np.arange(number, number + len(members), dtype=np.int32)
-    told_by = np.repeat(numbers, [member.chain.states for member in members])
-    return joined_decisions([member.decisions for member in members])._replace(model=told_by)
+    emitted_by = np.repeat(numbers, [member.chain.states for member in members])
+    return joined_decisions([member.decisions for member in members])._replace(model=emitted_by)

@@ -15,8 +15,7 @@ from foresail.patterns.conditions.syntax import Condition
 from foresail.patterns.conditions.typing import AttributeType
 from foresail.patterns.language.check import check_alphabet, check_conditions, check_matchable, check_tree
 from foresail.patterns.language.conditions import Conditions, resolve_conditions
-from foresail.patterns.language.core import Core
-from foresail.patterns.language.expand import expand
+from foresail.patterns.language.expand import Core, expand
 from foresail.patterns.language.parser import parse_pattern
 from foresail.patterns.language.syntax import Pattern
 from foresail.patterns.minterms import Alphabet, alphabet
@@ -56,7 +55,13 @@ def compile_pattern(spec: PatternSpec, attributes: Mapping[str, AttributeType] |
     """The automata that recognise `spec`; with `attributes` its conditions are checked against the events' schema."""
     tree = parse_pattern(spec.pattern.text, spec.pattern.place)
     check_tree(tree, spec)
-    conditions = resolve_conditions(tree, spec)
+    return compile_tree(tree, resolve_conditions(tree, spec), spec, attributes)
+
+
+def compile_tree(
+    tree: Pattern, conditions: Conditions, spec: PatternSpec, attributes: Mapping[str, AttributeType] | None = None
+) -> CompiledPattern:
+    """The automata of a tree, whatever language it was written in: faults point at the places that its nodes carry."""
     check_conditions(conditions, spec, attributes)
     letters = alphabet(conditions.parsed, exclusive=_exclusive(conditions, spec), types=_types(spec, attributes))
     check_alphabet(letters, conditions)

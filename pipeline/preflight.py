@@ -13,20 +13,14 @@ import pyarrow.parquet as pq
 
 from foresail.geo.errors import GeoError
 from foresail.geo.layers import LayerSpec, read_layer_specs
-from foresail.models.store import ModelStore
 from foresail.patterns.catalog.entry import PatternEntry
 from foresail.patterns.catalog.loader import Catalog
-from foresail.patterns.conditions.inspection import attributes_of
-from foresail.patterns.conditions.syntax import Attribute
 from foresail.patterns.errors import UnknownAttributeError
-from foresail.patterns.language.conditions import resolve_conditions
-from foresail.patterns.language.parser import parse_pattern
-from foresail.patterns.spec import without_features
 from foresail.pipeline.errors import InputError
+from foresail.pipeline.fitting import attributes_read_by, check_layer, check_pairs, fit_catalog
 from foresail.pipeline.sources.parquet_files import parquet_files
 from foresail.pipeline.sources.table import OFFSET, TIME, TRACK, check_paths
 from foresail.pipeline.training.model_store import is_uri
-from foresail.pipeline.unfit import check_layer, check_pairs, unfit
 
 MAY_BE_ADDED = frozenset({OFFSET, "speed_kn", "speed_kmh", "minutes_since_start"})
 """What reading adds to events that lack it."""
@@ -39,13 +33,14 @@ def check_request(events: Sequence[str], catalog: Catalog, layers: Path | None, 
     check_paths(events)
     there = [spec.name for spec in check_layers(layers)]
     columns = columns_of(events)
-    for entry in catalog if must_fit else ():
-        try:
-            check_layer(entry, there)
-            if columns is not None:
-                _check_columns(entry, columns)
-        except UnknownAttributeError as error:
-            raise unfit(error) from None
+
+    def check(entry: PatternEntry) -> None:
+        check_layer(entry, there)
+        if columns is not None:
+            _check_columns(entry, columns)
+
+    if must_fit:
+        fit_catalog(catalog, check, skip_unfit=False)
 
 
 def check_layers(file: Path | None) -> tuple[LayerSpec, ...]:
@@ -84,6 +79,8 @@ def check_inputs(inputs: Sequence[str], static: Path | None) -> None:
 
 def check_models(place: str, catalog: Catalog) -> None:
     """Raise where a folder of models has none of any of these patterns."""
+    from foresail.models.store import ModelStore  # noqa: PLC0415 - half a second, which commands without models save
+
     if is_uri(place):
         return
     if not any(ModelStore(Path(place)).versions(entry.name) for entry in catalog):
@@ -116,12 +113,6 @@ def _columns_of_file(file: Path) -> tuple[str, ...] | None:
 
 def _check_columns(entry: PatternEntry, columns: Collection[str]) -> None:
     check_pairs(entry, columns)
-    for attribute in _read_by(entry):
+    for attribute in attributes_read_by(entry):
         if attribute.owner is None and attribute.name not in {*columns, *MAY_BE_ADDED}:
             raise UnknownAttributeError(attribute.name, columns, attribute.place or entry.name)
-
-
-def _read_by(entry: PatternEntry) -> list[Attribute]:
-    spec = without_features(entry.spec())
-    tree = parse_pattern(spec.pattern.text, spec.pattern.place)
-    return [found for condition in resolve_conditions(tree, spec).parsed for found in attributes_of(condition)]

@@ -6,13 +6,15 @@ Precedence, from weak to strong: defaults, the YAML file, environment variables,
 
 import os
 from collections.abc import Mapping
+from contextvars import ContextVar
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from foresail.patterns.bounded_yaml import YamlError, read_yaml, read_yaml_file
+from foresail.bounded_yaml import YamlError, read_yaml, read_yaml_file
 from foresail.pipeline.errors import SettingsError
 
 ENVIRONMENT_PREFIX = "FORESAIL_"
@@ -28,6 +30,10 @@ class Section(BaseModel):
     """A part of the settings; an unknown key is an error, not a surprise."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
+
+
+_sources: ContextVar[tuple[PydanticBaseSettingsSource, ...]] = ContextVar("sources", default=())
+"""What `read_settings` is reading from: `Settings()` alone reads nothing, and has the defaults."""
 
 
 def _as_spark_writes(conf: Any) -> Any:
@@ -59,6 +65,14 @@ class SparkSettings(Section):
     ui: bool = Field(False, description="Serve Spark's web page while a job runs.")
     conf: Annotated[dict[str, str], BeforeValidator(_as_spark_writes)] = Field(
         default_factory=dict, description="Any further Spark configuration, key by key."
+    )
+
+
+class JobSettings(Section):
+    """What runs jobs."""
+
+    engine: Literal["spark", "local"] = Field(
+        "spark", description="What runs `recognise` and `forecast`: Spark, or plain processes of this machine."
     )
 
 
@@ -265,8 +279,11 @@ class StreamSettings(Section):
     online: OnlineSettings = Field(default_factory=OnlineSettings, description="Learning and scoring on the way.")
 
 
-class Settings(Section):
+class Settings(BaseSettings):
     """All that can be set."""
+
+    jobs: JobSettings = Field(default_factory=JobSettings, description="What runs jobs.")
+    model_config = SettingsConfigDict(extra="forbid", frozen=True)
 
     spark: SparkSettings = Field(default_factory=SparkSettings, description="How Spark runs.")
     jars: JarSettings = Field(default_factory=JarSettings, description="Where the jars are kept.")
@@ -276,6 +293,11 @@ class Settings(Section):
     forecasting: ForecastSettings = Field(default_factory=ForecastSettings, description="Models and forecasts.")
     training: TrainingSettings = Field(default_factory=TrainingSettings, description="Scheduled training.")
     stream: StreamSettings = Field(default_factory=StreamSettings, description="The live line.")
+
+    @classmethod
+    def settings_customise_sources(cls, *_: Any, **named: Any) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Strongest first; no built-in source but the first, for they pass over keys that they do not know."""
+        return (named["init_settings"], *_sources.get())
 
 
 def read_settings(
@@ -287,21 +309,26 @@ def read_settings(
     environment = os.environ if environment is None else environment
     if file is None and environment.get(FILE_VARIABLE):
         file = Path(environment[FILE_VARIABLE])
-    values: dict[str, Any] = _read_file(file) if file else {}
+    in_file = _read_file(file) if file else {}
+    variables: dict[str, Any] = {}
+    given: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for name, text in sorted(environment.items()):
         if name.startswith(ENVIRONMENT_PREFIX) and name != FILE_VARIABLE:
             path = name.removeprefix(ENVIRONMENT_PREFIX).lower().split("__")
-            _assign(values, path, _read_variable(name, text), where=name)
+            _assign(variables, path, _read_variable(name, text), name, in_file)
             origins[".".join(path)] = name
     for key, value in (options or {}).items():
         if value is not None:
-            _assign(values, key.split("."), value, where=f"option {key}")
+            _assign(given, key.split("."), value, f"option {key}", variables, in_file)
             origins[key] = "option"
+    reading = _sources.set(tuple(InitSettingsSource(Settings, values) for values in (variables, in_file)))
     try:
-        return Settings.model_validate(values)
+        return Settings(**given)
     except ValidationError as error:
         raise SettingsError(_sentence(error, origins, otherwise=str(file or "settings"))) from None
+    finally:
+        _sources.reset(reading)
 
 
 def known_keys(section: type[BaseModel] = Settings, prefix: str = "") -> dict[str, str]:
@@ -340,13 +367,16 @@ def _read_variable(name: str, text: str) -> Any:
         raise SettingsError(msg) from None
 
 
-def _assign(values: dict[str, Any], path: list[str], value: Any, where: str) -> None:
+def _assign(values: dict[str, Any], path: list[str], value: Any, where: str, *weaker: dict[str, Any]) -> None:
+    """Set what is at `path`, unless `values` or a weaker source has a value where the path has a section."""
+    for inner in (values, *weaker):
+        for name in path[:-1]:
+            inner = inner.get(name, {})  # noqa: PLW2901
+            if not isinstance(inner, dict):
+                msg = f"{where}: '{name}' is a value, not a section. Keys: {', '.join(known_keys())}."
+                raise SettingsError(msg)
     for name in path[:-1]:
-        inner = values.setdefault(name, {})
-        if not isinstance(inner, dict):
-            msg = f"{where}: '{name}' is a value, not a section. Keys: {', '.join(known_keys())}."
-            raise SettingsError(msg)
-        values = inner
+        values = values.setdefault(name, {})
     values[path[-1]] = value
 
 

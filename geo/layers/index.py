@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import shapely
 from numpy.typing import NDArray
 
+from foresail.geo.layers.antimeridian import edges_of, shortened, zones_of
 from foresail.geo.layers.land import LAND_FILE, NO_LAND, Land
-from foresail.geo.layers.pieces import edges_of, shortened, zones_of
 from foresail.geo.measures.containment import NONE, OPEN, Zones, first_zone
 from foresail.geo.measures.nearest import Pieces, build_pieces, nearby, nearest
 from foresail.geo.measures.validity import NO_RECORDS, Records, holding

@@ -13,9 +13,9 @@ import shapely
 from numpy.typing import NDArray
 
 from foresail.geo.errors import LayerReadError
+from foresail.geo.layers.antimeridian import edges_of, zones_of
 from foresail.geo.layers.check import check_features
 from foresail.geo.layers.formats import DEGREES, read_features, where
-from foresail.geo.layers.pieces import edges_of, zones_of
 from foresail.geo.layers.spec import LayerSpec
 from foresail.geo.measures.containment import Zones
 

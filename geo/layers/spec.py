@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from foresail.bounded_yaml import YamlError, read_yaml_file
 from foresail.geo.errors import LayersFileError
-from foresail.geo.layers.declaration import read_declaration
 
 COAST = "coast"
 """The kind of layers that have a land side unless they say otherwise."""
@@ -91,7 +91,13 @@ class _LayersFile(BaseModel):
 
 def read_layer_specs(file: Path) -> tuple[LayerSpec, ...]:
     """The layers that `file` declares, with their paths resolved against its folder."""
-    values = read_declaration(file)
+    try:
+        values = read_yaml_file(file, "Is it the layer itself? Name a file that names layers.")
+    except OSError as error:
+        msg = f"{file}: cannot be read ({error.strerror}). Name a layers file that exists."
+        raise LayersFileError(msg) from None
+    except YamlError as error:
+        raise LayersFileError(str(error)) from None
     try:
         specs = _LayersFile.model_validate(values).layers
     except ValidationError as error:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresail.models.errors import ModelError
-from foresail.models.features.attributes import Attributes
 from foresail.models.features.leaves import Leaf, leaves_of
+from foresail.models.features.words import Attributes
 from foresail.models.scoring.report import LearnedFeature
 from foresail.patterns.catalog.entry import MOST_LEAVES
 from foresail.patterns.conditions.syntax import And, Attribute, Comparison, Condition, Literal, Not, Or

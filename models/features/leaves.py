@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from math import floor, inf, log10
 from typing import TYPE_CHECKING
 
-from foresail.models.features.attributes import Quantity
+from foresail.models.features.words import Quantity
 from foresail.patterns.conditions.syntax import Attribute, Literal
 from foresail.patterns.conditions.text import text_of
 from foresail.patterns.conditions.typing import AttributeType

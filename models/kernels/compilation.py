@@ -10,8 +10,7 @@ from typing import Any, get_args, get_type_hints
 import numpy as np
 from numba import boolean, float64, int32, int64, typeof, types
 
-from foresail.models.kernels.automaton import count_accepted, reachable, walk
-from foresail.models.kernels.decisions import Decisions
+from foresail.models.kernels.decisions import Decisions, shortest_intervals
 from foresail.models.kernels.family import Features, Steps, follow_families, tell_near
 from foresail.models.kernels.forecast import (
     Alphabets,
@@ -23,8 +22,7 @@ from foresail.models.kernels.forecast import (
     number_events,
     tell,
 )
-from foresail.models.kernels.kinds import shortest_intervals
-from foresail.models.kernels.symbols import SymbolCodes, read_symbols
+from foresail.models.kernels.symbols import SymbolCodes, count_accepted, reachable, read_symbols, walk
 from foresail.patterns.recognition.compilation import INTEGERS, LONGS, WORDS, Kernel, ready
 
 
@@ -109,7 +107,7 @@ def following_kernel() -> Kernel:
 
 
 @cache
-def telling_kernel() -> Kernel:
+def emission_kernel() -> Kernel:
     """`forecast.tell`, ready to be called."""
     return ready(tell, (DECISIONS, int64, int64, INTEGERS, LONGS, LONGS, INTEGERS, ROWS, int64))
 
@@ -125,7 +123,7 @@ def family_kernel() -> Kernel:
 
 
 @cache
-def family_telling_kernel() -> Kernel:
+def family_emission_kernel() -> Kernel:
     """`family.tell_near`, ready to be called."""
     return ready(tell_near, (DECISIONS, int64, int64, int64, TABLE, TABLE, ROWS, int64))
 
@@ -139,7 +137,7 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
     "combinations of conditions": numbering_kernel,
     "combinations of conditions, kept": entering_kernel,
     "chain states": following_kernel,
-    "forecasts": telling_kernel,
+    "forecasts": emission_kernel,
     "chain states of families": family_kernel,
-    "forecasts of families": family_telling_kernel,
+    "forecasts of families": family_emission_kernel,
 }

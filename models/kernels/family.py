@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresail.models.kernels.decisions import Decisions
-from foresail.models.kernels.decorators import compiled, inlined
-from foresail.models.kernels.forecast import NO_GAP, UNKNOWN, Rows, is_told
+from foresail.models.kernels.forecast import NO_GAP, UNKNOWN, Rows, is_emitted
+from foresail.patterns.recognition.arrays import compiled, inlined
 
 FAR = -1
 
@@ -189,9 +189,9 @@ def tell_near(
     rows: Rows,
     at: int,
 ) -> int:
-    """Write the forecasts of one model that are told, from row `at` on; the next free row."""
+    """Write the forecasts of one model that are emitted, from row `at` on; the next free row."""
     for n in range(len(now)):
-        if is_told(decisions, how, now[n, model], before[n, model]):
+        if is_emitted(decisions, how, now[n, model], before[n, model]):
             rows.of[at], rows.said[at] = n, first_decision + now[n, model]
             at += 1
     return at

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresail.models.kernels.decisions import Decisions
-from foresail.models.kernels.decorators import compiled, inlined
 from foresail.models.kernels.symbols import IMPOSSIBLE, symbol_at
+from foresail.patterns.recognition.arrays import compiled, inlined
+from foresail.patterns.recognition.joint import mixed
 
 UNKNOWN = -1
 DONE, FULL, BAD_EVENT = 0, 1, 2
@@ -54,15 +55,6 @@ class Rows(NamedTuple):
     """The event after which it holds; for a family, the near row."""
     said: NDArray[np.int32]
     """The decision that it is."""
-
-
-@inlined
-def mixed(value: int, key: int) -> int:
-    """A hash of `value` and `key` (the finaliser of splitmix64)."""
-    z = np.uint64(value) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(key)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
 
 
 @compiled
@@ -198,8 +190,8 @@ def remember(
 
 
 @inlined
-def is_told(decisions: Decisions, how: int, now: int, before: int) -> bool:
-    """Whether the forecast in chain state `now` is told after that in `before` (UNKNOWN where there was none)."""
+def is_emitted(decisions: Decisions, how: int, now: int, before: int) -> bool:
+    """Whether the forecast in chain state `now` is emitted after that in `before` (UNKNOWN where there was none)."""
     if not decisions.emitted[now]:
         return False
     if how == ALL:
@@ -222,12 +214,12 @@ def tell(
     rows: Rows,
     at: int,
 ) -> int:
-    """Write the forecasts that are told, from row `at` on, as decisions from a first one on; the next free row."""
+    """Write the forecasts that are emitted, from row `at` on, as decisions from a first one on; the next free row."""
     for track in range(len(first_of) - 1):
         before = started[track] if seen[track] else UNKNOWN
         for event in range(first_of[track], first_of[track + 1]):
             x = chains[event]
-            if is_told(decisions, how, x, before):
+            if is_emitted(decisions, how, x, before):
                 rows.of[at], rows.said[at] = event, first_decision + x
                 at += 1
             before = x

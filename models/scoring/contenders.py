@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from foresail.models.counts import Counts
+from foresail.models.decisions import interval, within
 from foresail.models.features import learn_features, with_features
 from foresail.models.groups import build_groups
-from foresail.models.kinds import interval, within
 from foresail.models.model import Model, ModelSettings, build
 from foresail.models.scoring.problem import Problem, chain_states, count_rows, count_rows_by_group
 from foresail.models.scoring.report import LearnedFeature

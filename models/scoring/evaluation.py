@@ -8,17 +8,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresail.models.limits import reaches
-from foresail.models.scoring.calibration import calibration_error, reliability
-from foresail.models.scoring.classification import score_decided, score_within
 from foresail.models.scoring.contenders import Contender, Fitted
-from foresail.models.scoring.distance import distances_to_acceptance, score_by_distance
-from foresail.models.scoring.earliness import score_earliness
-from foresail.models.scoring.folds import Fold, validation_split
-from foresail.models.scoring.intervals import score_intervals
-from foresail.models.scoring.next_symbol import log_loss_of
+from foresail.models.scoring.measures import (
+    calibration_error,
+    distances_to_acceptance,
+    log_loss_of,
+    reliability,
+    score_by_distance,
+    score_decided,
+    score_earliness,
+    score_within,
+)
 from foresail.models.scoring.problem import Problem
-from foresail.models.scoring.report import ALL, LearnedFeature, ModelScores, ScoreRow, ThresholdPoint, WithinPoint
-from foresail.models.scoring.thresholds import Costs, Criterion, choose_threshold, sweep
+from foresail.models.scoring.report import (
+    ALL,
+    LearnedFeature,
+    ModelScores,
+    ScoreRow,
+    ThresholdPoint,
+    WithinPoint,
+    score_intervals,
+)
+from foresail.models.scoring.thresholds import Costs, Criterion, Fold, choose_threshold, sweep, validation_split
 
 SWEEP_POINTS = 60
 NOMINAL = 0.5

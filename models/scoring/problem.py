@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresail.models.counts import Counts, GroupedCounts, TrackGroups, count, count_groups
-from foresail.models.features.attributes import Attributes
+from foresail.models.features.words import Attributes
 from foresail.models.forecaster import Forecaster
 from foresail.models.model import Model, ModelSettings, build
-from foresail.models.scoring.folds import segments
 from foresail.models.scoring.sequences import Sequences
+from foresail.models.scoring.thresholds import segments
 from foresail.models.scoring.truth import Truth
 from foresail.models.suffix_tree import LearnSettings
 from foresail.models.symbols import SymbolTable
@@ -105,7 +105,7 @@ def chain_states(
     forecaster = Forecaster([model], groups=[groups])
     batch = sequences.batch(forecaster.conditions)
     members = None if serving is None else serving[:, None]
-    told, _ = forecaster.advance(batch, forecaster.fresh(batch.tracks, members))
+    told, _ = forecaster.advance(batch, forecaster.fresh(batch.key_count, members))
     assert len(told) == len(sequences), "a model that forecasts in accepting states speaks after every event"
     states = np.empty(len(sequences), dtype=np.int32)
     states[told.event] = forecaster.stacks[0].begins[told.model] + told.chain

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from foresail.models.scoring.truth import Truth, truth_of
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.conditions.evaluate import ArrayColumn, evaluate
+from foresail.patterns.conditions.packing import WORD_BITS, words_for
 from foresail.patterns.conditions.syntax import Condition
 from foresail.patterns.conditions.typing import AttributeType
-from foresail.patterns.recognition.recogniser import Batch, Recogniser
-from foresail.patterns.recognition.tables import WORD_BITS
+from foresail.patterns.recognition.events import EventBatch
+from foresail.patterns.recognition.recogniser import PatternRecogniser
 from foresail.patterns.spec import Output, Report
 
 NO_FEATURE = -1
@@ -49,20 +50,20 @@ class Sequences:
 
     def words(self, conditions: Sequence[Condition]) -> NDArray[np.int64]:
         """The conditions as bits of words: condition i is bit `i % 64` of word `i // 64`."""
-        words = np.zeros((len(self), max(1, -(-len(conditions) // WORD_BITS))), dtype=np.uint64)
+        words = np.zeros((len(self), words_for(len(conditions))), dtype=np.uint64)
         for n, condition in enumerate(conditions):
             holds = evaluate(condition, self.columns, len(self))
             words[:, n // WORD_BITS] |= holds.astype(np.uint64) << np.uint64(n % WORD_BITS)
         return words.view(np.int64)
 
-    def batch(self, conditions: Sequence[Condition]) -> Batch:
+    def batch(self, conditions: Sequence[Condition]) -> EventBatch:
         """All rows as one batch, each sequence as a track of its own."""
-        return Batch(self.words(conditions), self.times, self.first_of)
+        return EventBatch(self.words(conditions), self.times, self.first_of)
 
     def matched(self, pattern: CompiledPattern) -> NDArray[np.bool_]:
         """The rows on which the recogniser detects the pattern, window and all, told one by one."""
         spec = replace(pattern.spec, output=Output.DETECT, report=Report.EACH, min_dwell_us=0)
-        recogniser = Recogniser([replace(pattern, spec=spec, marking=None)])
+        recogniser = PatternRecogniser([replace(pattern, spec=spec, marking=None)])
         found, _ = recogniser.advance(self.batch(recogniser.conditions), recogniser.fresh(len(self.first_of) - 1))
         matched = np.zeros(len(self), dtype=np.bool_)
         matched[found.event] = True

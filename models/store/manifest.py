@@ -1,6 +1,8 @@
 """The manifest of a store: which model of each pattern serves, which one waits, which served before, and why.
 
 One JSON file, replaced as a whole: whoever reads it sees the state before a promotion or the one after it.
+
+Names in a store: patterns and versions are folders of it, so nothing else may be asked for under their name.
 """
 
 import json
@@ -9,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from foresail.models.errors import ManifestError
+from foresail.models.errors import BadNameError, ManifestError
 
 FORMAT = 1
 MOST_REMEMBERED = 200
@@ -54,8 +56,8 @@ class Record:
     @property
     def ever_named(self) -> set[str]:
         """Every version that is remembered, also of models that were pruned: no number is given twice."""
-        told = {held.version for some in (self.decisions, self.scores) for held in some}
-        return {*self.models, *self.earlier, *told}
+        recorded = {held.version for some in (self.decisions, self.scores) for held in some}
+        return {*self.models, *self.earlier, *recorded}
 
     def scored(self, version: str, data: str | None = None) -> Scored | None:
         """The newest scores of a version, on that data if it is named."""
@@ -134,3 +136,27 @@ def _record(held: Mapping[str, Any]) -> Record:
         scores=tuple(Scored(**scored) for scored in held["scores"]),
         decisions=tuple(Decision(**decision) for decision in held["decisions"]),
     )
+
+
+LONGEST = 200
+
+
+def is_name(text: str) -> bool:
+    """Whether the text can be the name of one file or folder inside the store, and of nothing outside it."""
+    return 0 < len(text) <= LONGEST and text.isprintable() and not text.startswith(".") and not set(text) & set("/\\")
+
+
+def checked_name(text: str) -> str:
+    """The text, if it is a name."""
+    if not is_name(text):
+        msg = (
+            f"{text[:60]!r}: not a name but a path, or too long. Name a pattern or a version as "
+            "`foresail models list` shows it."
+        )
+        raise BadNameError(msg)
+    return text
+
+
+def inside(*names: str) -> str:
+    """The path below the store that these names make."""
+    return "/".join(map(checked_name, names))

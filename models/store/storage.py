@@ -6,6 +6,7 @@ Paths are relative, with slashes. A write is seen whole or not at all; the lock 
 import fcntl
 import os
 import shutil
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -129,3 +130,42 @@ def _taken(descriptor: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+class MemoryStorage:
+    """Files that are kept in this process, for models that nobody asked to keep."""
+
+    place = "models in memory"
+
+    def __init__(self) -> None:
+        self._files: dict[str, bytes] = {}
+        self._lock = threading.RLock()
+
+    def read(self, path: str) -> bytes:
+        """The content of a file."""
+        if path not in self._files:
+            raise FileNotFoundError(path)
+        return self._files[path]
+
+    def write(self, path: str, content: bytes) -> None:
+        """Replace the file."""
+        self._files[path] = content
+
+    def names(self, path: str) -> list[str]:
+        """What the folder holds, sorted."""
+        below = f"{path}/" if path else ""
+        return sorted({file[len(below) :].partition("/")[0] for file in self._files if file.startswith(below)})
+
+    def exists(self, path: str) -> bool:
+        """Whether a file or folder is there."""
+        return path in self._files or any(file.startswith(f"{path}/") for file in self._files)
+
+    def remove(self, path: str) -> None:
+        """Remove a file, or a folder with all in it."""
+        self._files = {f: held for f, held in self._files.items() if f != path and not f.startswith(f"{path}/")}
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep every other thread waiting."""
+        with self._lock:
+            yield

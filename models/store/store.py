@@ -14,14 +14,33 @@ from typing import Any
 from foresail.models.errors import LostModelError, ManifestError, UnknownModelError
 from foresail.models.files import model_from_bytes, model_to_bytes
 from foresail.models.groups import GroupModels, groups_from_bytes, groups_to_bytes
+from foresail.models.identity import serial_of
 from foresail.models.model import Model
-from foresail.models.store.aliases import CHALLENGER, CHAMPION, Moment, is_alias, kept, promoted, resolved, rolled_back
-from foresail.models.store.counts import CountStore
-from foresail.models.store.judgement import DEFAULT_METRIC, Judgement, judged
-from foresail.models.store.manifest import Manifest, Record, Scored, manifest_from_bytes, manifest_to_bytes
-from foresail.models.store.names import checked_name, inside, is_name
+from foresail.models.store.aliases import (
+    CHALLENGER,
+    CHAMPION,
+    DEFAULT_METRIC,
+    Judgement,
+    Moment,
+    is_alias,
+    judged,
+    kept,
+    promoted,
+    resolved,
+    rolled_back,
+)
+from foresail.models.store.intervals import CountStore
+from foresail.models.store.manifest import (
+    Manifest,
+    Record,
+    Scored,
+    checked_name,
+    inside,
+    is_name,
+    manifest_from_bytes,
+    manifest_to_bytes,
+)
 from foresail.models.store.storage import LocalStorage, Storage
-from foresail.models.versions import serial_of
 
 MANIFEST = "manifest.json"
 PREVIOUS = "manifest.previous.json"
@@ -206,8 +225,8 @@ class ModelStore(CountStore):
         serial = max((serial_of(version) or 0 for version in named), default=0) + 1
         numbered = model.with_serial(serial)
         if search is not None:
-            told = json.dumps({**search, "model_version": numbered.version}, indent=1) + "\n"
-            self.storage.write(_search(model.pattern, numbered.version), told.encode())
+            search_json = json.dumps({**search, "model_version": numbered.version}, indent=1) + "\n"
+            self.storage.write(_search(model.pattern, numbered.version), search_json.encode())
         if groups is not None:
             content = groups_to_bytes(groups.with_serial(serial))
             self.storage.write(_groups(model.pattern, numbered.version), content)

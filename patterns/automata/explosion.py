@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 from foresail.patterns.automata.limits import MOST_STATES, SizeExceededError
 from foresail.patterns.errors import StateExplosionError
-from foresail.patterns.language.syntax import Pattern, children_of
-from foresail.patterns.language.text import pattern_text
+from foresail.patterns.language.syntax import Pattern, children_of, pattern_text
 from foresail.patterns.spec import PatternSpec
 
 _SHOWN = 80

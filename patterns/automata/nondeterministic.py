@@ -10,7 +10,7 @@ from functools import reduce
 from typing import TypeAlias, assert_never
 
 from foresail.patterns.automata.limits import MOST_STATES, SizeExceededError
-from foresail.patterns.language.core import (
+from foresail.patterns.language.expand import (
     Complement,
     Concatenation,
     Core,

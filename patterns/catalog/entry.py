@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, Literal, LiteralString, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, LiteralString, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -21,12 +21,15 @@ from pydantic_core import PydanticCustomError
 from foresail.patterns.catalog.nodes import PlacedText
 from foresail.patterns.durations import DURATION_PATTERN, WINDOW_PATTERN, parse_duration, parse_window
 from foresail.patterns.errors import PatternError, Place, nearest
+from foresail.patterns.language.parser import PATTERN_WORDS
 from foresail.patterns.spec import DEFAULT_LIMIT, MOST_LISTED, AfterMatch, Output, PatternSpec, Report, Text
 
-_PATTERN_WORDS = ("any", "next", "each", "not", "absent", "hidden", "as", "_")
+if TYPE_CHECKING:
+    from foresail.patterns.drawing import Drawing
+
 _CONDITION_WORDS = ("and", "or", "in", "is", "known", "unknown", "true", "false", "null")
 _FUNCTIONS = ("abs", "min", "max", "angle", "distance_m", "seconds_since")
-RESERVED = frozenset((*_PATTERN_WORDS, *_CONDITION_WORDS, *_FUNCTIONS))
+RESERVED = frozenset((*PATTERN_WORDS, *_CONDITION_WORDS, *_FUNCTIONS))
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 LEARN = "learn"
@@ -109,11 +112,13 @@ def _learn_alone(features: Any) -> Any:
     return features
 
 
-class _Part(BaseModel):
+class Part(BaseModel):
+    """A group of keys of an entry: strict, so that a misspelt key is told."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
 
 
-class ForEach(_Part):
+class ForEach(Part):
     """A pattern family: one instance of the pattern for each feature of a layer."""
 
     layer: str = Field(description="The layer whose features make the instances.")
@@ -128,7 +133,7 @@ class ForEach(_Part):
         return check_name(name, "a feature")
 
 
-class Forecast(_Part):
+class Forecast(Part):
     """How the pattern is forecast unless the command says otherwise."""
 
     order: int = Field(3, ge=0, le=12, description="The longest context the model keeps, in events.")
@@ -165,7 +170,7 @@ class Forecast(_Part):
         return self
 
 
-class Learn(_Part):
+class Learn(Part):
     """Features learned from training data: the leaves of a shallow tree, as conditions of the alphabet."""
 
     attributes: Annotated[tuple[str, ...], Field(strict=False)] = Field(
@@ -184,7 +189,7 @@ Feature: TypeAlias = Annotated[
 ]
 
 
-class Alert(_Part):
+class Alert(Part):
     """How a match becomes an alert, and what keeps alerts from flapping."""
 
     severity: Literal["info", "warning", "critical"] = Field("warning", description="How loud the alert is.")
@@ -192,7 +197,7 @@ class Alert(_Part):
     cool_down: Duration | None = Field(None, description="No second alert of the pattern and track within this time.")
 
 
-class PatternEntry(_Part):
+class PatternEntry(Part):
     """A pattern of the catalog."""
 
     name: str = Field(description="The pattern's name, unique in the catalog.")
@@ -344,6 +349,13 @@ class PatternEntry(_Part):
         entry = self.model_copy()
         entry._texts = dict(texts)
         return entry
+
+    def draw(self) -> "Drawing":
+        """The automaton of the pattern as a picture, which shows itself in a notebook."""
+        from foresail.patterns.compiler import compile_pattern  # noqa: PLC0415 - entries are read without compiling
+        from foresail.patterns.drawing import Drawing, diagram_of  # noqa: PLC0415
+
+        return Drawing(diagram_of(compile_pattern(self.spec())))
 
     def with_values(self, **values: Any) -> "PatternEntry":
         """The same entry with some fields changed, checked anew."""

@@ -22,10 +22,10 @@ _WANTED = {
 }
 
 
-def say_fault(error: ValidationError, document: Document, path: Path) -> str:
+def say_fault(error: ValidationError, document: Document, path: Path, entry: type[BaseModel] = PatternEntry) -> str:
     """The first fault of the entry at `path` as one line that begins with file, line and column."""
     fault = min(error.errors(include_url=False), key=lambda found: _order(found, document, path))
-    return _say(fault, document, path)
+    return _say(fault, document, path, entry)
 
 
 def _order(fault: ErrorDetails, document: Document, path: Path) -> tuple[bool, int, int]:
@@ -41,11 +41,11 @@ def _at(fault: ErrorDetails, document: Document, path: Path) -> Path:
     return at
 
 
-def _say(fault: ErrorDetails, document: Document, path: Path) -> str:
+def _say(fault: ErrorDetails, document: Document, path: Path, entry: type[BaseModel]) -> str:
     at = _at(fault, document, path)
     kind = fault["type"]
     key = str(fault["loc"][-1]) if fault["loc"] else ""
-    model = next((PARTS[str(step)] for step in fault["loc"][:-1] if step in PARTS), PatternEntry)
+    model = next((PARTS[str(step)] for step in fault["loc"][:-1] if step in PARTS), entry)
     if kind == "extra_forbidden":
         return f"{document.key_place(at)}: unknown key '{key}'. {did_you_mean(key, _keys(model))}"
     if kind == "missing":

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from foresail.patterns.bounded_yaml import BoundedLoader, YamlError, yaml_faults
+from foresail.bounded_yaml import BoundedLoader, YamlError, yaml_faults
 from foresail.patterns.errors import PatternError, Place
 
 Path: TypeAlias = tuple[str | int, ...]

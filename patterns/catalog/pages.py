@@ -123,9 +123,9 @@ def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], says:
 
 def _forecast(forecast: Forecast) -> dict[str, Any]:
     """What is forecast and how, without what is seldom asked for and was not."""
-    told = forecast.model_dump(exclude_none=True)
+    forecast_fields = forecast.model_dump(exclude_none=True)
     seldom = Forecast().model_dump(include={"contexts", "forecast_in_accepting"})
-    return {name: value for name, value in told.items() if seldom.get(name, ...) != value}
+    return {name: value for name, value in forecast_fields.items() if seldom.get(name, ...) != value}
 
 
 def _pairs(held: Mapping[str, object]) -> str:

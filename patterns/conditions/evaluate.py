@@ -27,7 +27,6 @@ from foresail.patterns.conditions.lowering import (
     VersusConstant,
     lower,
 )
-from foresail.patterns.conditions.signatures import type_given
 from foresail.patterns.conditions.sun import DOWN, FARTHEST_LAT, FARTHEST_LON, sine_of_height
 from foresail.patterns.conditions.syntax import (
     TIME,
@@ -42,7 +41,7 @@ from foresail.patterns.conditions.syntax import (
     Register,
     Value,
 )
-from foresail.patterns.conditions.typing import AttributeType
+from foresail.patterns.conditions.typing import AttributeType, type_given
 
 Booleans: TypeAlias = NDArray[np.bool_]
 
@@ -81,6 +80,11 @@ def evaluate(condition: Condition, columns: Mapping[str, ArrayColumn], rows: int
 def holds(node: Lowered, columns: Mapping[str, ArrayColumn], rows: int) -> Booleans:
     """The same for a part of a condition that is restated for these columns."""
     return _Table(columns, rows).holds(node)
+
+
+def numbers(value: Value, columns: Mapping[str, ArrayColumn], rows: int) -> Doubles:
+    """A value that is a number, row by row; NaN where it is unknown."""
+    return np.broadcast_to(_Table(columns, rows)._doubles(value), (rows,))
 
 
 @dataclass(frozen=True, slots=True)

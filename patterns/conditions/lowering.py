@@ -7,12 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
-from foresail.patterns.conditions.constants import NoConstant, constant_of
-from foresail.patterns.conditions.exact import MIRRORED, for_doubles, for_integers
-from foresail.patterns.conditions.inspection import attributes_of
-from foresail.patterns.conditions.instants import microseconds_of
+from foresail.patterns.conditions.exact import MIRRORED, NoConstant, constant_of, for_doubles, for_integers
 from foresail.patterns.conditions.reduction import settled
-from foresail.patterns.conditions.signatures import SIGNATURES, type_given
+from foresail.patterns.conditions.sun import microseconds_of
 from foresail.patterns.conditions.syntax import (
     And,
     Arithmetic,
@@ -31,8 +28,16 @@ from foresail.patterns.conditions.syntax import (
     Register,
     Value,
 )
-from foresail.patterns.conditions.text import text_of
-from foresail.patterns.conditions.typing import NUMERIC, UNORDERED, AttributeType, Schema, literal_type
+from foresail.patterns.conditions.text import attributes_of, text_of
+from foresail.patterns.conditions.typing import (
+    NUMERIC,
+    SIGNATURES,
+    UNORDERED,
+    AttributeType,
+    Schema,
+    literal_type,
+    type_given,
+)
 from foresail.patterns.errors import ConditionTypeError, Place, UnknownAttributeError
 
 

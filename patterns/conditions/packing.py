@@ -34,6 +34,11 @@ FEW_CONDITIONS = 4
 MOST_KEYS = 1 << 62
 
 
+def words_for(conditions: int) -> int:
+    """How many words hold so many conditions; at least one, so that there is always a column."""
+    return max(1, -(-conditions // WORD_BITS))
+
+
 def packed(conditions: Sequence[Condition], columns: Mapping[str, ArrayColumn], rows: int) -> NDArray[np.int64]:
     """Per row the words that `pipeline.conditions.packed_words` makes in the JVM: condition i is bit i % 64."""
     return Packer(conditions).words(columns, rows)
@@ -73,7 +78,7 @@ class Packer:
 
 def _each(nodes: Sequence[Lowered], columns: Mapping[str, ArrayColumn], rows: int) -> NDArray[np.int64]:
     """The words, each condition evaluated on every row."""
-    words = np.zeros((rows, max(1, -(-len(nodes) // WORD_BITS))), dtype=np.uint64)
+    words = np.zeros((rows, words_for(len(nodes))), dtype=np.uint64)
     for n, node in enumerate(nodes):
         words[:, n // WORD_BITS] |= holds(node, columns, rows).astype(np.uint64) << np.uint64(n % WORD_BITS)
     return words.view(np.int64)

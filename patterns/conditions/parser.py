@@ -14,9 +14,7 @@ from lark.exceptions import VisitError
 from lark.tree import Meta
 from lark.visitors import v_args
 
-from foresail.patterns.conditions.constants import constant_of
-from foresail.patterns.conditions.inspection import check_terms
-from foresail.patterns.conditions.signatures import SIGNATURES, AttributeType, type_given
+from foresail.patterns.conditions.exact import constant_of
 from foresail.patterns.conditions.syntax import (
     And,
     Arithmetic,
@@ -35,6 +33,8 @@ from foresail.patterns.conditions.syntax import (
     Register,
     Value,
 )
+from foresail.patterns.conditions.text import check_terms
+from foresail.patterns.conditions.typing import SIGNATURES, AttributeType, type_given
 from foresail.patterns.errors import ConditionTypeError, PatternSyntaxError, Place, nearest
 from foresail.patterns.limits import check_depth, check_length
 

@@ -23,12 +23,9 @@ from foresail.patterns.conditions.cells import (
     compare,
     holds,
 )
-from foresail.patterns.conditions.constants import NoConstant, constant_of
-from foresail.patterns.conditions.exact import MIRRORED
+from foresail.patterns.conditions.exact import MIRRORED, NoConstant, constant_of
 from foresail.patterns.conditions.functions import EARTH_RADIUS_M
-from foresail.patterns.conditions.inspection import attributes_of
-from foresail.patterns.conditions.instants import microseconds_of
-from foresail.patterns.conditions.signatures import type_given
+from foresail.patterns.conditions.sun import microseconds_of
 from foresail.patterns.conditions.syntax import (
     And,
     Attribute,
@@ -45,8 +42,8 @@ from foresail.patterns.conditions.syntax import (
     Or,
     Value,
 )
-from foresail.patterns.conditions.text import text_of
-from foresail.patterns.conditions.typing import AttributeType, Schema
+from foresail.patterns.conditions.text import attributes_of, text_of
+from foresail.patterns.conditions.typing import AttributeType, Schema, type_given
 from foresail.patterns.errors import ConditionTypeError
 
 EXACT_AS_DOUBLE = 2**53

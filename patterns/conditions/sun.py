@@ -4,9 +4,12 @@ A sine of two mathematical libraries may differ in the last place, and day turn 
 polynomials of our own, and the formula is written once for any number that knows arithmetic: arrays, Spark columns.
 The sun's place is the low-precision one of the Astronomical Almanac (0.01 degrees between 1950 and 2050); it is down
 when its upper rim is below the horizon at sea level, with the refraction of sunrise tables: below -0.833 degrees.
+
+Times written in conditions: ISO 8601, in UTC unless an offset is given, as whole microseconds since 1970.
 """
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from math import factorial, pi
 from typing import Any, Protocol
 
@@ -77,3 +80,17 @@ def _series(angle: Any) -> Callable[[Any], Any]:
         return angle * found
 
     return sine
+
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def microseconds_of(text: str) -> int | None:
+    """The instant that the text names, or None when it names none."""
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return (moment - EPOCH) // timedelta(microseconds=1)

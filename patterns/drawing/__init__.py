@@ -1,7 +1,6 @@
 """Automata as pictures: DOT text for graph tools, SVG that needs none."""
 
 from foresail.patterns.drawing.diagram import Diagram, Edge, diagram_of, make_diagram
-from foresail.patterns.drawing.dot import draw_dot
-from foresail.patterns.drawing.svg import draw_svg, draw_svg_within
+from foresail.patterns.drawing.svg import Drawing, draw_dot, draw_svg, draw_svg_within
 
-__all__ = ["Diagram", "Edge", "diagram_of", "draw_dot", "draw_svg", "draw_svg_within", "make_diagram"]
+__all__ = ["Diagram", "Drawing", "Edge", "diagram_of", "draw_dot", "draw_svg", "draw_svg_within", "make_diagram"]

@@ -1,11 +1,16 @@
-"""A diagram as an SVG picture that stands alone: no graph tool, no font and no script is needed to see it."""
+"""A diagram as an SVG picture that stands alone: no graph tool, no font and no script is needed to see it.
+
+A diagram as DOT text: for graph tools, and for golden files that show a change of an automaton line by line.
+"""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import hypot
+from pathlib import Path
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
-from foresail.patterns.drawing.diagram import Diagram
+from foresail.patterns.drawing.diagram import Diagram, Edge
 from foresail.patterns.drawing.layout import LINE, LOOP, RADIUS, Layout, Loop, Route, Slot, lay_out, text_width
 
 _MARGIN = 24.0
@@ -21,6 +26,25 @@ _STYLE = (
     ".label{fill:#fff}"
     ".note{font-size:11px;fill:#6b7c8d;text-anchor:start}"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A diagram that shows itself in a notebook; `str` of it is the SVG text."""
+
+    diagram: Diagram
+
+    def __str__(self) -> str:
+        return draw_svg(self.diagram)
+
+    def _repr_svg_(self) -> str:
+        return draw_svg(self.diagram)
+
+    def save(self, file: str | Path) -> Path:
+        """Write the picture."""
+        place = Path(file)
+        place.write_text(draw_svg(self.diagram), encoding="utf-8")
+        return place
 
 
 def draw_svg(diagram: Diagram) -> str:
@@ -156,3 +180,32 @@ def _sign(value: float) -> float:
 
 def _n(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
+
+
+def draw_dot(diagram: Diagram) -> str:
+    """The diagram in the DOT language."""
+    lines = [
+        f"digraph {_quoted(diagram.title)} {{",
+        "  rankdir=LR;",
+        '  node [shape=circle, fontname="Helvetica"];',
+        '  edge [fontname="Helvetica"];',
+        '  begin [shape=point, label=""];',
+        "  begin -> 0;",
+        *(
+            f"  {state}{' [shape=doublecircle]' if state in diagram.accepting else ''};"
+            for state in range(diagram.states)
+        ),
+        *(f"  {edge.source} -> {edge.target} [{_attributes(edge)}];" for edge in diagram.edges),
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _attributes(edge: Edge) -> str:
+    light = ', style=dotted, color="gray60", fontcolor="gray60", constraint=false' if edge.back else ""
+    return f"label={_quoted(edge.label)}{light}"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -6,12 +6,11 @@ from math import factorial
 
 from foresail.patterns.automata.limits import MOST_STATES
 from foresail.patterns.automata.nondeterministic import Nondeterministic
-from foresail.patterns.conditions.inspection import owners_of
+from foresail.patterns.conditions.text import owners_of
 from foresail.patterns.conditions.typing import AttributeType, check_types
 from foresail.patterns.errors import CannotMatchError, RegistersError, StateExplosionError, UnknownConditionError
 from foresail.patterns.language.conditions import Conditions, terminals_of
-from foresail.patterns.language.syntax import Each, Pattern, Repeat, children_of
-from foresail.patterns.language.text import pattern_text
+from foresail.patterns.language.syntax import Each, Pattern, Repeat, children_of, pattern_text
 from foresail.patterns.limits import check_parts
 from foresail.patterns.minterms import Alphabet
 from foresail.patterns.spec import PatternSpec

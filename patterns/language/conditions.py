@@ -8,7 +8,7 @@ from foresail.patterns.conditions.parser import parse_condition
 from foresail.patterns.conditions.syntax import Condition
 from foresail.patterns.conditions.text import text_of
 from foresail.patterns.errors import PatternRuleError, Place, UnknownConditionError
-from foresail.patterns.language.parser import RESERVED
+from foresail.patterns.language.parser import PATTERN_WORDS
 from foresail.patterns.language.syntax import Anything, Inline, Named, Pattern, Terminal, children_of
 from foresail.patterns.spec import PatternSpec, Text
 
@@ -76,7 +76,7 @@ def resolve_conditions(tree: Pattern, spec: PatternSpec) -> Conditions:
 def _parsed(texts: tuple[Text, ...], spec: PatternSpec, earlier: Mapping[str, Condition]) -> dict[str, Condition]:
     named = dict(earlier)
     for text in texts:
-        if text.name in RESERVED:
+        if text.name in PATTERN_WORDS:
             msg = f"{text.place}: '{text.name}' is a word of the pattern language. Give the condition another name."
             raise PatternRuleError(msg)
         if text.name in named:

@@ -27,7 +27,7 @@ from foresail.patterns.language.syntax import (
 from foresail.patterns.limits import check_depth, check_length
 
 _MOST_DIGITS = 18
-RESERVED = frozenset({"any", "next", "each", "not", "absent", "hidden", "as", "_"})
+PATTERN_WORDS = frozenset({"any", "next", "each", "not", "absent", "hidden", "as", "_"})
 
 
 def parse_pattern(text: str, where: Place) -> Pattern:

@@ -5,6 +5,7 @@ for each. The signatures ask for read-only inputs, which both satisfy.
 """
 
 import hashlib
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -22,7 +23,7 @@ from foresail.patterns.recognition.queues import fresh_queues, queues_with_room
 from foresail.patterns.recognition.rows import fresh_rows
 from foresail.patterns.recognition.runs import fresh_scratch
 from foresail.patterns.recognition.sets import Rules, advance_sets, fresh_set_states, rearranged_sets
-from foresail.patterns.recognition.starts import at_rest, awake, room_at_rest
+from foresail.patterns.recognition.starts import at_rest, awake, stored_room
 from foresail.patterns.recognition.tables import plan
 from foresail.patterns.recognition.track_state import fresh_states
 from foresail.patterns.spec import spec_of
@@ -63,7 +64,7 @@ def set_arrangement() -> Kernel:
 @cache
 def start_queues() -> Kernel:
     """`queues.awake`, ready to be called."""
-    return ready(awake, (typeof(room_at_rest(0, 0, 1)), int64, int64))
+    return ready(awake, (typeof(stored_room(0, 0, 1)), int64, int64))
 
 
 @cache
@@ -73,7 +74,7 @@ def more_starts() -> Kernel:
 
 
 @cache
-def resting_starts() -> Kernel:
+def stored_starts() -> Kernel:
     """`queues.at_rest`, ready to be called."""
     return ready(at_rest, (typeof(fresh_queues(0, 0, 1, 0)), int64))
 
@@ -95,7 +96,7 @@ def family_arrangement() -> Kernel:
 @cache
 def _discard_stale(folder: Path, beside: Path = Path(__file__).parent) -> None:
     """Remove compiled kernels of other sources: numba looks at the file of a kernel, not at those of what it calls."""
-    sources = sorted(beside.glob("*.py"))
+    sources = _kernel_sources(beside)
     digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
     stamp = folder / f"kernels-{digest}.stamp"
     if stamp.exists():
@@ -109,13 +110,23 @@ def _discard_stale(folder: Path, beside: Path = Path(__file__).parent) -> None:
     stamp.touch()
 
 
+def _kernel_sources(folder: Path) -> list[Path]:
+    """The files of a folder that have kernels, and those whose functions and constants these take."""
+    texts = {file.stem: file.read_text() for file in folder.glob("*.py")}
+    found = [stem for stem, text in texts.items() if "numba" in text]
+    for stem in found:
+        named = re.findall(r"^from foresail[\w.]*\.(\w+) import", texts[stem], re.MULTILINE)
+        found += [other for other in named if other in texts and other not in found]
+    return [folder / f"{stem}.py" for stem in sorted(found)]
+
+
 KERNELS: dict[str, Callable[[], Kernel]] = {
     "detection": detection_kernel,
     "sets of events": set_kernel,
     "sets of events, carried": set_arrangement,
     "starts in a window": start_queues,
     "starts in a window, more of them": more_starts,
-    "starts in a window, carried": resting_starts,
+    "starts in a window, carried": stored_starts,
     "pattern families": family_kernel,
     "pattern families, carried": family_arrangement,
 }

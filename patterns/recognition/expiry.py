@@ -1,31 +1,26 @@
 """Episodes that end because nothing comes any more: what a clock closes before the next event would.
 
-A batch tells that an episode timed out when the track is heard again after `max_gap`; a stream need not wait for that.
+A batch emits that an episode timed out when the track is heard again after `max_gap`; a stream need not wait for that.
 The rows are the same, and the track states stay as they are, so that whatever comes next is read as in a batch.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.recognition.events import EventBatch
 from foresail.patterns.recognition.matches import NO_FEATURE, NOT_COUNTED, Matches
+from foresail.patterns.recognition.protocol import NEVER_SEEN, Clock
 from foresail.patterns.recognition.rows import TIMED_OUT
 from foresail.patterns.recognition.tables import NEVER
 from foresail.patterns.recognition.track_state import REPORTED, TrackStates
 
 
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """How far time has come: before this look at the tracks and now, in microseconds."""
-
-    before_us: int
-    now_us: int
-
-
 def overdue(
-    patterns: list[CompiledPattern],
+    patterns: Sequence[CompiledPattern],
     states: TrackStates,
     numbers: NDArray[np.int32],
     clock: Clock,
@@ -37,7 +32,7 @@ def overdue(
     `numbers` are the patterns' places in the catalog; `touched` says which rows have had events since: theirs may have
     run out before. The column `event` holds the row of `states`.
     """
-    gaps = np.array([NEVER if p.spec.max_gap_us is None else p.spec.max_gap_us for p in patterns], dtype=np.int64)
+    gaps = _max_gaps(patterns)
     limited = gaps != NEVER
     # a silence must exceed max_gap, so the deadline itself is not yet overdue
     deadline = states.last_time[:, None] + np.where(limited, gaps, 0)[None, :]
@@ -62,17 +57,42 @@ def overdue(
     )
 
 
-def without_told(matches: Matches, told: NDArray[np.bool_]) -> Matches:
-    """The rows of `matches` but those that a clock has told already."""
-    if not told.any():
+def not_yet_emitted(
+    matches: Matches,
+    patterns: Sequence[CompiledPattern],
+    events: EventBatch,
+    last_time: NDArray[np.int64],
+    until: NDArray[np.int64],
+) -> Matches:
+    """`matches` without the rows `timed_out` that a clock has emitted: those of a key's first event after a silence.
+
+    `last_time` is until when each key was read before `events`, `until` up to when the clock has looked at it.
+    """
+    timed_out: NDArray[np.bool_] = matches.status == TIMED_OUT
+    if not timed_out.any():
         return matches
-    kept = ~told
+    key = events.keys_at(matches.event)
+    gap = _max_gaps(patterns)[matches.pattern]
+    silent_since = last_time[key]
+    known = timed_out & (matches.event == events.first_of[key]) & (gap != NEVER) & (silent_since > NEVER_SEEN)
+    deadline = np.where(known, silent_since, 0) + np.where(known, gap, 0)
+    return _without(matches, known & (deadline < until[key]))
+
+
+def _max_gaps(patterns: Sequence[CompiledPattern]) -> NDArray[np.int64]:
+    return np.array([NEVER if p.spec.max_gap_us is None else p.spec.max_gap_us for p in patterns], dtype=np.int64)
+
+
+def _without(matches: Matches, rows: NDArray[np.bool_]) -> Matches:
+    if not rows.any():
+        return matches
+    kept = ~rows
     lengths = np.diff(np.concatenate([[0], matches.members_end]))
     return Matches(
         **{
-            name: getattr(matches, name)[kept]
-            for name in Matches.__dataclass_fields__
-            if name not in ("members", "members_end")
+            field.name: getattr(matches, field.name)[kept]
+            for field in fields(Matches)
+            if field.name not in ("members", "members_end")
         },
         members=matches.members[np.repeat(kept, lengths)],
         members_end=np.cumsum(lengths[kept]),

@@ -36,7 +36,7 @@ from foresail.patterns.recognition.kernel import arrive, attend, gap_level
 from foresail.patterns.recognition.queues import Queues, copy_starts, fresh_queues, queues_with_room, starts_of
 from foresail.patterns.recognition.rows import Moment, Rows
 from foresail.patterns.recognition.runs import Scratch
-from foresail.patterns.recognition.starts import filled_part, resting_with_room, room_at_rest
+from foresail.patterns.recognition.starts import filled_part, stored_room, stored_with_room
 from foresail.patterns.recognition.tables import NEVER, Tables
 from foresail.patterns.recognition.track_state import TrackStates
 
@@ -47,7 +47,7 @@ MATCHED, MOVED, MATCHED_FAR, IMPOSSIBLE_NEAR = 1, 2, 4, 8
 """What can come of an event: a match, a pattern in another state, or a fault."""
 
 
-class FamilyRows(NamedTuple):
+class FamilyMatchRows(NamedTuple):
     """Findings, and the feature each belongs to."""
 
     rows: Rows
@@ -55,7 +55,7 @@ class FamilyRows(NamedTuple):
 
 
 @njit(cache=True)
-def family_rows(capacity: int) -> FamilyRows:
+def family_rows(capacity: int) -> FamilyMatchRows:
     """Room for `capacity` findings."""
     rows = Rows(
         np.zeros(1, dtype=np.int64),
@@ -70,11 +70,11 @@ def family_rows(capacity: int) -> FamilyRows:
         np.zeros(capacity, dtype=np.int64),
         np.zeros(capacity, dtype=np.int64),
     )
-    return FamilyRows(rows, np.zeros(capacity, dtype=np.int32))
+    return FamilyMatchRows(rows, np.zeros(capacity, dtype=np.int32))
 
 
 @njit(cache=True)
-def with_rows(found: FamilyRows, more: int) -> FamilyRows:
+def with_rows(found: FamilyMatchRows, more: int) -> FamilyMatchRows:
     """The same findings with room for `more`."""
     n = found.rows.size[0]
     if n + more <= len(found.feature):
@@ -101,7 +101,7 @@ def step_row(
     columns: NDArray[np.int32],
     moment: Moment,
     states: TrackStates,
-    found: FamilyRows,
+    found: FamilyMatchRows,
     feature: int,
     scratch: Scratch,
 ) -> int:
@@ -182,7 +182,7 @@ def step_all(
     near_columns: NDArray[np.int32],
     working: TrackStates,
     features: NDArray[np.int32],
-    found: FamilyRows,
+    found: FamilyMatchRows,
     scratch: Scratch,
 ) -> int:
     """Step the far run and every instance on one event; what came of it."""
@@ -245,7 +245,7 @@ def advance_families(
     near_feature: NDArray[np.int32],
     near_words: NDArray[np.int64],
     saved: FamilyStates,
-) -> tuple[FamilyStates, FamilyRows, int, int]:
+) -> tuple[FamilyStates, FamilyMatchRows, int, int]:
     """Read the events of each track; event e is near the features of `near_at[e]..near_at[e + 1]`.
 
     Returns the states after, the findings, and FINE or the fault and the event it is on.
@@ -257,7 +257,7 @@ def advance_families(
     far_columns, near_columns = np.empty(patterns, dtype=np.int32), np.empty(patterns, dtype=np.int32)
     working, features = states_of(8, patterns, runs), np.full(8, -1, dtype=np.int32)
     kept, kept_feature = states_of(tracks + 8, patterns, runs), np.full(tracks + 8, -1, dtype=np.int32)
-    kept_begun = room_at_rest(tracks + 8, 64, saved.begun.runs.shape[1])
+    kept_begun = stored_room(tracks + 8, 64, saved.begun.runs.shape[1])
     kept_at = np.zeros(tracks + 1, dtype=np.int64)
     near_row = np.empty(8, dtype=np.int64)
     for track in range(tracks):
@@ -321,7 +321,7 @@ def advance_families(
                 scratch,
             )  # fmt: skip
         kept, kept_feature = kept_with_room(kept, kept_feature, kept_at[track] + active)
-        kept_begun = resting_with_room(
+        kept_begun = stored_with_room(
             kept_begun, kept_at[track], kept_at[track] + active,
             kept_begun.rows_at[kept_at[track]] + all_starts(queues, active),
         )  # fmt: skip

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from foresail.patterns.recognition.arrays import compiled, copy_part, copy_row, fill_row, same_row
 from foresail.patterns.recognition.queues import Queues, clear_starts, move_starts, same_starts
-from foresail.patterns.recognition.starts import Begun, copy_resting, lay_down, room_at_rest, take_starts
+from foresail.patterns.recognition.starts import Begun, copy_stored, store_starts, stored_room, take_starts
 from foresail.patterns.recognition.track_state import NEVER_BEGUN, NO_RUN, TrackStates
 
 FAR = 0
@@ -152,7 +152,7 @@ def keep(
         )
         copy_run(working, row, kept, first + row)
         kept_feature[first + row] = features[row] if row else -1
-        lay_down(queues, row, kept_begun, first + row)
+        store_starts(queues, row, kept_begun, first + row)
         clear_starts(queues, row)
 
 
@@ -175,7 +175,7 @@ def without_far_ones(working: TrackStates, features: NDArray[np.int32], queues: 
 def fresh_family_states(tracks: int, patterns: int, runs: int, words: int) -> FamilyStates:
     """The state of tracks of which nothing has been read; `words` hold a set of run states of a windowed pattern."""
     rows_at, feature = np.zeros(tracks + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
-    return FamilyStates(rows_at, feature, states_of(0, patterns, runs), room_at_rest(0, 0, words))
+    return FamilyStates(rows_at, feature, states_of(0, patterns, runs), stored_room(0, 0, words))
 
 
 @njit(cache=True)
@@ -190,14 +190,14 @@ def rearranged_families(saved: FamilyStates, rows: NDArray[np.int64]) -> FamilyS
     states = states_of(total, saved.states.states.shape[1], saved.states.start_index.shape[1])
     feature = np.empty(total, dtype=np.int32)
     rows_at = np.zeros(len(rows) + 1, dtype=np.int64)
-    begun = room_at_rest(total, starts, saved.begun.runs.shape[1])
+    begun = stored_room(total, starts, saved.begun.runs.shape[1])
     at = 0
     for i in range(len(rows)):
         if rows[i] >= 0:
             for row in range(saved.rows_at[rows[i]], saved.rows_at[rows[i] + 1]):
                 copy_run(saved.states, row, states, at)
                 feature[at] = saved.feature[row]
-                copy_resting(saved.begun, row, begun, at)
+                copy_stored(saved.begun, row, begun, at)
                 at += 1
         rows_at[i + 1] = at
     return FamilyStates(rows_at, feature, states, begun)

@@ -1,11 +1,13 @@
-"""What the saved state of a pattern belongs to: its name, its version, and the tables that give its numbers a meaning.
+"""What the saved state of a monitor belongs to: its recognisers, their patterns and models, the tables behind numbers.
 
 A state outlives the process that made it. Read by another pattern's tables, or by those of a changed one, its numbers
 would mean something else; so whoever saves a state keeps its form with it, and goes on only where the form is the same.
 """
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ from foresail.patterns.conditions.text import text_of
 from foresail.patterns.recognition.tables import plan
 
 DIGEST_DIGITS = 16
+Kind: TypeAlias = Literal["patterns", "families", "models", "family_models"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,63 @@ class RecogniserForm:
         """Which of the run states are those of a pattern."""
         first = sum(before.runs for before in self.patterns[:pattern])
         return np.arange(first, first + self.patterns[pattern].runs)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelForm:
+    """One model, and how many symbols of history it keeps."""
+
+    pattern: str
+    version: str
+    places: int
+
+
+_NO_PATTERNS = RecogniserForm()
+
+
+@dataclass(frozen=True, slots=True)
+class PartForm:
+    """One recogniser of a monitor: patterns or models that read plain events, or the features of one layer."""
+
+    kind: Kind
+    layer: str | None = None
+    recognised: RecogniserForm = _NO_PATTERNS
+    models: tuple[ModelForm, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorForm:
+    """The recognisers of a monitor, in the order of their states."""
+
+    parts: tuple[PartForm, ...]
+
+    def of(self, kind: Kind) -> tuple[PartForm, ...]:
+        """The parts of that kind."""
+        return tuple(part for part in self.parts if part.kind == kind)
+
+    def as_plain(self) -> list[dict[str, Any]]:
+        """The form as JSON can hold it."""
+        return [asdict(part) for part in self.parts]
+
+
+def form_from(plain: Sequence[Mapping[str, Any]]) -> MonitorForm:
+    """What `as_plain` made."""
+
+    def recognised(held: Mapping[str, Any]) -> RecogniserForm:
+        groups = (held["patterns"], held["counting"])
+        return RecogniserForm(*(tuple(PatternForm(**some) for some in group) for group in groups))
+
+    return MonitorForm(
+        tuple(
+            PartForm(
+                part["kind"],
+                part["layer"],
+                recognised(part["recognised"]),
+                tuple(ModelForm(**some) for some in part["models"]),
+            )
+            for part in plain
+        )
+    )
 
 
 def form_of(pattern: CompiledPattern) -> PatternForm:

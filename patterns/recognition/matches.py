@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ NO_FEATURE = -1
 class Matches:
     """What was found, a row per match, per counted detection, or per change of an episode."""
 
+    kind: ClassVar[str] = "match"
     event: NDArray[np.int64]
     """Row of the batch on which it was found."""
     pattern: NDArray[np.int32]
@@ -125,7 +127,7 @@ def _rows(
         index=found.position[detection],
         time=found.time[detection],
         start_time=start_time,
-        first_start_time=start_time,  # a set has one beginning, and of those that are counted the earliest is told
+        first_start_time=start_time,  # a set has one beginning, and of those that are counted the earliest is emitted
         id_time=found.time[detection],
         id_tie=found.tie[detection],
         count=found.sets[detection],

@@ -6,13 +6,16 @@ A pattern that both know, unchanged, goes on with its runs and episodes. One tha
 of an older version end without a word, because what they had gathered may mean something else now.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from foresail.patterns.recognition.families import FamilyRecogniser
 from foresail.patterns.recognition.family_states import FamilyStates
 from foresail.patterns.recognition.forms import RecogniserForm
-from foresail.patterns.recognition.recogniser import Recogniser, RecogniserState
-from foresail.patterns.recognition.starts import Begun, words_for
+from foresail.patterns.recognition.joining import RecogniserState
+from foresail.patterns.recognition.protocol import Progress, State
+from foresail.patterns.recognition.sets import fresh_set_states
+from foresail.patterns.recognition.starts import Begun, nothing_begun, words_for
 from foresail.patterns.recognition.tables import NEVER
 from foresail.patterns.recognition.track_state import TrackStates, fresh_states
 
@@ -31,24 +34,55 @@ _PER_RUN = ("start_index", "start_time", "first_start_time")
 _PER_TRACK = ("seen", "last_time", "tie")
 
 
-def migrated(state: RecogniserState, before: RecogniserForm, after: Recogniser) -> RecogniserState:
-    """The state of tracks that a recogniser of the form `before` has read, as `after` goes on with it."""
-    fresh = after.fresh(len(state.detecting.seen))
-    detecting = _migrated_rows(state.detecting, before, after.form)
-    counting = list(fresh.counting)
-    for new, form in enumerate(after.form.counting):
+def progress_of(parts: Sequence[State]) -> Progress:
+    """How far the keys of these states have been read."""
+    for state in parts:
+        if isinstance(state, RecogniserState):
+            return Progress(*(getattr(state.detecting, name) for name in Progress._fields))
+        if isinstance(state, FamilyStates):
+            far, some = state.rows_at[:-1], np.diff(state.rows_at) > 0
+            whole = Progress(*(np.zeros(len(far), dtype=np.int64) for _ in Progress._fields))
+            for name in Progress._fields:
+                getattr(whole, name)[some] = getattr(state.states, name)[far[some]]
+            return whole
+    return Progress(*(np.empty(0, dtype=np.int64) for _ in Progress._fields))
+
+
+def blank(form: RecogniserForm, progress: Progress) -> RecogniserState:
+    """The state of patterns of that form that begin with keys which others have read so far."""
+    keys = len(progress.seen)
+    detecting = fresh_states(form, keys)._replace(**progress._asdict())
+    begun = nothing_begun(words_for(form.most_runs), keys)
+    return RecogniserState(detecting, begun, tuple(fresh_set_states(keys) for _ in form.counting))
+
+
+def blank_family(form: RecogniserForm, progress: Progress) -> FamilyStates:
+    """The same for families."""
+    keys = len(progress.seen)
+    states = fresh_states(form, keys)._replace(**progress._asdict())
+    far = np.full(keys, -1, dtype=np.int32)
+    return FamilyStates(
+        np.arange(keys + 1, dtype=np.int64), far, states, nothing_begun(words_for(form.most_runs), keys)
+    )
+
+
+def migrated(state: RecogniserState, before: RecogniserForm, after: RecogniserForm) -> RecogniserState:
+    """The state of tracks that a recogniser of the form `before` has read, as one of the form `after` goes on."""
+    detecting = _migrated_rows(state.detecting, before, after)
+    counting = [fresh_set_states(len(detecting.seen)) for _ in after.counting]
+    for new, form in enumerate(after.counting):
         if form in before.counting:
             counting[new] = state.counting[before.counting.index(form)]
     for sets in counting:  # a pattern that begins now still counts events from the track's first
         sets.seen[:], sets.last_time[:], sets.tie[:] = detecting.seen, detecting.last_time, detecting.tie
-    return RecogniserState(detecting, _migrated_starts(state.begun, before, after.form), tuple(counting))
+    return RecogniserState(detecting, _migrated_starts(state.begun, before, after), tuple(counting))
 
 
-def migrated_family(state: FamilyStates, before: RecogniserForm, after: FamilyRecogniser) -> FamilyStates:
-    """The state of tracks that families of the form `before` have read, as those of `after` go on with it."""
+def migrated_family(state: FamilyStates, before: RecogniserForm, after: RecogniserForm) -> FamilyStates:
+    """The state of tracks that families of the form `before` have read, as those of the form `after` go on with it."""
     filled = int(state.rows_at[-1])
     rows = TrackStates(**{name: getattr(state.states, name)[:filled] for name in TrackStates._fields})
-    states, begun = _migrated_rows(rows, before, after.form), _migrated_starts(state.begun, before, after.form)
+    states, begun = _migrated_rows(rows, before, after), _migrated_starts(state.begun, before, after)
     return FamilyStates(state.rows_at, state.feature[:filled], states, begun)
 
 

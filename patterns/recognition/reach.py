@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
-from foresail.patterns.conditions.inspection import attributes_of
 from foresail.patterns.conditions.syntax import (
     And,
     Attribute,
@@ -16,6 +15,7 @@ from foresail.patterns.conditions.syntax import (
     Not,
     Or,
 )
+from foresail.patterns.conditions.text import attributes_of
 from foresail.patterns.errors import PatternRuleError
 
 DISTANCE = "distance_m"
@@ -23,9 +23,9 @@ DISTANCE = "distance_m"
 
 def reach_m(conditions: Iterable[Condition], family: str, declared_m: float | None, where: str) -> float:
     """The radius within which rows of near features are needed; the declared one, if it is wide enough."""
-    told = list(_thresholds(conditions, family))
-    needed = max((value for value in told if value is not None), default=0.0)
-    if declared_m is None and None in told:
+    thresholds = list(_thresholds(conditions, family))
+    needed = max((value for value in thresholds if value is not None), default=0.0)
+    if declared_m is None and None in thresholds:
         msg = f"{where}: cannot tell how far '{family}.{DISTANCE}' matters. Add radius_m to for_each."
         raise PatternRuleError(msg)
     if declared_m is not None and declared_m < needed:

@@ -5,7 +5,6 @@ of each track alone, never on how they were cut into batches or which other trac
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -16,56 +15,42 @@ from foresail.patterns.conditions.syntax import Condition
 from foresail.patterns.recognition.compilation import (
     detection_kernel,
     more_starts,
-    resting_starts,
     set_arrangement,
     set_kernel,
     start_queues,
+    stored_starts,
 )
-from foresail.patterns.recognition.forms import RecogniserForm, form_of
+from foresail.patterns.recognition.events import EventBatch, Keys
+from foresail.patterns.recognition.expiry import not_yet_emitted, overdue
+from foresail.patterns.recognition.forms import PartForm, RecogniserForm, form_of
 from foresail.patterns.recognition.impossible import impossible_event
+from foresail.patterns.recognition.joining import RecogniserState
 from foresail.patterns.recognition.joint import class_of_event, fresh_joint
 from foresail.patterns.recognition.kernel import BAD_EVENT, DONE, ROWS_FULL
 from foresail.patterns.recognition.matches import Matches, from_detections, from_rows, joined
+from foresail.patterns.recognition.migration import blank, migrated
+from foresail.patterns.recognition.protocol import Clock, LoadModel, Needs, Progress
 from foresail.patterns.recognition.rows import fresh_rows
 from foresail.patterns.recognition.runs import fresh_scratch
 from foresail.patterns.recognition.sets import Rules, SetStates, fresh_set_states
 from foresail.patterns.recognition.starts import Begun, nothing_begun, rearranged_starts, run_words
 from foresail.patterns.recognition.tables import NEVER, plan, shared_conditions
-from foresail.patterns.recognition.track_state import TrackStates, copied_states, fresh_states, rearranged_states
+from foresail.patterns.recognition.track_state import (
+    NO_RUN,
+    TrackStates,
+    copied_states,
+    fresh_states,
+    rearranged_states,
+)
 from foresail.patterns.spec import AfterMatch, Output
 
 _ROWS_PER_CALL = 1 << 17
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Batch:
-    """Events sorted by track and time: condition words, times in microseconds, and where each track begins."""
-
-    words: NDArray[np.int64]
-    times: NDArray[np.int64]
-    first_of: NDArray[np.int64]
-    """The first event of each track, and the end."""
-
-    @property
-    def tracks(self) -> int:
-        """How many tracks the batch has."""
-        return len(self.first_of) - 1
-
-
-@dataclass(frozen=True, slots=True)
-class RecogniserState:
-    """What a recogniser remembers of a number of tracks."""
-
-    detecting: TrackStates
-    begun: Begun
-    """Of the patterns that are detected within a window, all starts that it still allows."""
-    counting: tuple[SetStates, ...]
-
-
-class Recogniser:
+class PatternRecogniser:
     """All patterns of a catalog in one pass. The plan is immutable; the joint automaton is only a memo.
 
-    Without `updates`, an episode is told when it opens and when it ends, not at each detection in between.
+    Without `updates`, an episode is emitted when it opens and when it ends, not at each detection in between.
     """
 
     def __init__(
@@ -85,15 +70,20 @@ class Recogniser:
         """How many 64-bit words hold the conditions of one event."""
         return self._plan.words
 
+    @property
+    def needs(self) -> Needs:
+        """Conditions alone."""
+        return Needs(self.conditions)
+
     @cached_property
-    def form(self) -> RecogniserForm:
+    def form(self) -> PartForm:
         """What the states of this recogniser belong to."""
         detecting, counting = (
             tuple(form_of(self.patterns[n]) for n in numbers) for numbers in (self._detecting, self._counting)
         )
-        return RecogniserForm(detecting, counting)
+        return PartForm("patterns", recognised=RecogniserForm(detecting, counting))
 
-    def fresh(self, tracks: int) -> RecogniserState:
+    def fresh(self, tracks: int, names: Keys = None) -> RecogniserState:  # noqa: ARG002
         """The state of tracks of which nothing has been read."""
         return RecogniserState(
             fresh_states(self._plan, tracks),
@@ -101,7 +91,12 @@ class Recogniser:
             tuple(fresh_set_states(tracks) for _ in self._counting),
         )
 
-    def rearranged(self, state: RecogniserState, rows: NDArray[np.int64]) -> RecogniserState:
+    def rearranged(
+        self,
+        state: RecogniserState,
+        rows: NDArray[np.int64],
+        names: Keys = None,  # noqa: ARG002
+    ) -> RecogniserState:
         """A state whose row i is row `rows[i]` of `state`, or fresh where that is negative."""
         return RecogniserState(
             rearranged_states(state.detecting, rows, self._plan),
@@ -109,7 +104,7 @@ class Recogniser:
             tuple(set_arrangement()(sets, rows) for sets in state.counting),
         )
 
-    def advance(self, batch: Batch, state: RecogniserState) -> tuple[Matches, RecogniserState]:
+    def advance(self, batch: EventBatch, state: RecogniserState) -> tuple[Matches, RecogniserState]:
         """The matches that `batch` completes and the state after it; `state` has one row per track of the batch."""
         detecting = copied_states(state.detecting)
         found, begun = self._detections(batch, detecting, state.begun)
@@ -120,11 +115,36 @@ class Recogniser:
             counting.append(after)
         return joined(found), RecogniserState(detecting, begun, tuple(counting))
 
-    def _detections(self, batch: Batch, states: TrackStates, begun: Begun) -> tuple[list[Matches], Begun]:
+    def joining(self, progress: Progress) -> RecogniserState:
+        """The state of tracks that others have read so far."""
+        state = blank(self.form.recognised, progress)
+        return migrated(state, self.form.recognised, self.form.recognised)
+
+    def migrated(self, state: RecogniserState, before: PartForm, load: LoadModel | None = None) -> RecogniserState:  # noqa: ARG002
+        """The state of tracks that a recogniser of the form `before` has read, as this one goes on with it."""
+        return migrated(state, before.recognised, self.form.recognised)
+
+    def expired(self, state: RecogniserState, clock: Clock, touched: NDArray[np.bool_]) -> Matches:
+        """A row `timed_out` for each open episode that ran out; the column `event` is the track's row in `state`."""
+        numbers = np.array(self._detecting, dtype=np.int32)
+        return overdue([self.patterns[n] for n in self._detecting], state.detecting, numbers, clock, touched)
+
+    def not_yet_emitted(
+        self, results: Matches, events: EventBatch, last_time: NDArray[np.int64], until: NDArray[np.int64]
+    ) -> Matches:
+        """`results` without what a clock has emitted."""
+        return not_yet_emitted(results, self.patterns, events, last_time, until)
+
+    def runs(self, state: RecogniserState) -> int:
+        """How many runs are under way."""
+        counted = sum(int(sets.configurations_at[-1]) for sets in state.counting)
+        return int((state.detecting.start_index != NO_RUN).sum()) + counted
+
+    def _detections(self, batch: EventBatch, states: TrackStates, begun: Begun) -> tuple[list[Matches], Begun]:
         """What is detected, and the starts in their windows after it; `states` is brought up to date."""
         found: list[Matches] = []
-        queues = start_queues()(begun, batch.tracks, len(self._detecting))
-        slots = np.repeat(np.arange(batch.tracks, dtype=np.int32), np.diff(batch.first_of))
+        queues = start_queues()(begun, batch.key_count, len(self._detecting))
+        slots = np.repeat(np.arange(batch.key_count, dtype=np.int32), np.diff(batch.first_of))
         position, code = 0, ROWS_FULL
         while code != DONE:
             rows = fresh_rows(_ROWS_PER_CALL + 2 * len(self.patterns))
@@ -136,15 +156,15 @@ class Recogniser:
             if code == BAD_EVENT:
                 raise impossible_event(self._plan, batch.words, position)
             found.append(from_rows(rows, np.array(self._detecting, dtype=np.int32)))
-        return found, resting_starts()(queues, batch.tracks)
+        return found, stored_starts()(queues, batch.key_count)
 
-    def _counted(self, which: int, batch: Batch, state: SetStates) -> tuple[Matches, SetStates]:
+    def _counted(self, which: int, batch: EventBatch, state: SetStates) -> tuple[Matches, SetStates]:
         pattern = self.patterns[self._counting[which]]
         columns = self._columns(which, batch)
         after, found, listing = set_kernel()(_rules(pattern), columns, batch.times, batch.first_of, state)
         return from_detections(found, listing, self._counting[which], pattern), after
 
-    def _columns(self, which: int, batch: Batch) -> NDArray[np.int32]:
+    def _columns(self, which: int, batch: EventBatch) -> NDArray[np.int32]:
         """The class of each event for one pattern, found once per distinct combination of condition bits."""
         distinct, inverse = np.unique(batch.words, axis=0, return_inverse=True)
         classes = np.array(

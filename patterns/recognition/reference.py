@@ -1,6 +1,7 @@
-"""The detection kernel once more, in plain Python over the same automata: to be read, and to be compared with.
+"""The detection kernel once more, in plain Python over the same automata: it tells where a run stands at each event.
 
-One pattern, one track, one event at a time. It is a thousand times slower than the kernel and says the same.
+One pattern, one track, one event at a time. It is a thousand times slower than the kernel and says the same: `why`
+walks it, and tests compare the two.
 """
 
 from collections.abc import Iterable, Iterator

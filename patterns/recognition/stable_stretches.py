@@ -1,7 +1,7 @@
 """Coasting: on a stretch of like events, patterns under way are not attended to once nothing new can come of it.
 
 A vessel at anchor then costs little more than one under way. When the stretch ends, the last few of its events are
-made up for, which leads the runs exactly to where they would be (`settling`).
+made up for, which leads the runs exactly to where they would be (`fixpoint`).
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ from foresail.patterns.recognition.track_state import REPORTED, TrackStates
 def may_skip(tables: Tables, joint: Joint, here: int, symbol: int, slot: int, likes: int, states: TrackStates) -> bool:
     """Whether, after `likes` events of `symbol`, more of them need not be attended to.
 
-    Runs must have settled, so that the earliest of the stretch are known, and matches must be in told episodes.
+    Runs must have settled, so that the earliest of the stretch are known, and matches must be emitted as episodes.
     """
     for a in range(joint.active_count[here]):
         p = joint.active[here, a]

@@ -6,9 +6,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from foresail.patterns.conditions.packing import WORD_BITS
 from foresail.patterns.recognition.arrays import compiled, copy_part, copy_row
 from foresail.patterns.recognition.queues import NONE, Queues, append_start, fresh_queues, starts_of
-from foresail.patterns.recognition.tables import WORD_BITS, Plan
+from foresail.patterns.recognition.tables import Plan
 
 
 class Begun(NamedTuple):
@@ -52,7 +53,7 @@ def rearranged_starts(begun: Begun, rows: NDArray[np.int64]) -> Begun:
 
 
 @njit(cache=True)
-def room_at_rest(rows: int, starts: int, words: int) -> Begun:
+def stored_room(rows: int, starts: int, words: int) -> Begun:
     """Room for so many rows and starts."""
     return Begun(
         np.zeros(rows + 1, dtype=np.int64),
@@ -64,27 +65,27 @@ def room_at_rest(rows: int, starts: int, words: int) -> Begun:
 
 
 @njit(cache=True)
-def resting_with_room(begun: Begun, filled: int, rows: int, starts: int) -> Begun:
+def stored_with_room(begun: Begun, filled: int, rows: int, starts: int) -> Begun:
     """The first `filled` rows, with room for so many rows and starts in all."""
     if rows < len(begun.rows_at) and starts <= len(begun.time):
         return begun
-    wider = room_at_rest(2 * rows, 2 * starts, begun.runs.shape[1])
+    wider = stored_room(2 * rows, 2 * starts, begun.runs.shape[1])
     for row in range(filled):
-        copy_resting(begun, row, wider, row)
+        copy_stored(begun, row, wider, row)
     return wider
 
 
 @njit(cache=True)
 def filled_part(begun: Begun, rows: int) -> Begun:
     """The first `rows` rows alone."""
-    exact = room_at_rest(rows, begun.rows_at[rows], begun.runs.shape[1])
+    exact = stored_room(rows, begun.rows_at[rows], begun.runs.shape[1])
     for row in range(rows):
-        copy_resting(begun, row, exact, row)
+        copy_stored(begun, row, exact, row)
     return exact
 
 
 @compiled
-def copy_resting(begun: Begun, row: int, onto: Begun, at_row: int) -> None:
+def copy_stored(begun: Begun, row: int, onto: Begun, at_row: int) -> None:
     """Put the starts that rest in a row into row `at_row` of `onto`, the first that is not filled."""
     first, end, at = begun.rows_at[row], begun.rows_at[row + 1], onto.rows_at[at_row]
     copy_part(begun.pattern, first, end, onto.pattern, at)
@@ -106,7 +107,7 @@ def take_starts(begun: Begun, row: int, some: Queues, onto: int) -> None:
 
 
 @compiled
-def lay_down(some: Queues, row: int, begun: Begun, onto: int) -> None:
+def store_starts(some: Queues, row: int, begun: Begun, onto: int) -> None:
     """Put the starts of a row into row `onto` of those at rest, the first that is not filled; there must be room."""
     at = begun.rows_at[onto]
     for pattern in range(some.head.shape[1]):
@@ -127,9 +128,9 @@ def at_rest(some: Queues, rows: int) -> Begun:
     many = 0
     for row in range(rows):
         many += starts_of(some, row)
-    begun = room_at_rest(rows, many, some.runs.shape[1])
+    begun = stored_room(rows, many, some.runs.shape[1])
     for row in range(rows):
-        lay_down(some, row, begun, row)
+        store_starts(some, row, begun, row)
     return begun
 
 

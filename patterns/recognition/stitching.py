@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from foresail.patterns.recognition.events import EventBatch
+from foresail.patterns.recognition.joining import RecogniserState
 from foresail.patterns.recognition.matches import Matches, joined
-from foresail.patterns.recognition.recogniser import Batch, Recogniser, RecogniserState
+from foresail.patterns.recognition.monitor import Monitor, MonitorState
 from foresail.patterns.recognition.starts import Begun
 from foresail.patterns.recognition.track_state import NO_EPISODE, NO_RUN, UNMARKED, TrackStates
 
@@ -29,7 +31,7 @@ class Beginning:
     """How many."""
     block: int
     found: tuple[Matches, ...]
-    after: tuple[RecogniserState, ...]
+    after: tuple[MonitorState, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class Stitched:
     """What a beginning truly shows."""
 
     matches: Matches
-    after: RecogniserState
+    after: MonitorState
     """The true state after it."""
     blocks_again: int
     settled: bool
@@ -45,37 +47,37 @@ class Stitched:
 
 
 def beginning_of(
-    recogniser: Recogniser, slice_: Batch, block: int = BLOCK_EVENTS, least: int = LEAST_BLOCKS
+    monitor: Monitor, slice_: EventBatch, block: int = BLOCK_EVENTS, least: int = LEAST_BLOCKS
 ) -> Beginning:
     """The part of a slice that may depend on what came before it.
 
     A guess, which `stitch` checks: twice as long as a run that begins one block later needs to show the same.
     """
-    state, later = recogniser.fresh(1), recogniser.fresh(1)
-    found, after = list[Matches](), list[RecogniserState]()
+    state, later = monitor.fresh(1), monitor.fresh(1)
+    found, after = list[Matches](), list[MonitorState]()
     agreed: int | None = None
     for number, part in enumerate(blocks_of(slice_, block)):
         if agreed is not None and number >= max(least, 2 * agreed):
             break
-        matches, state = recogniser.advance(part, state)
+        matches, state = _advance(monitor, part, state)
         found.append(matches)
         after.append(state)
         if number and agreed is None:
-            _, later = recogniser.advance(part, later)
+            _, later = monitor.advance(part, later)
             agreed = number if same_future(state, later, block) else None
     return Beginning(min(len(found) * block, len(slice_.times)), block, tuple(found), tuple(after))
 
 
-def state_after(beginning: Beginning, before: int) -> RecogniserState:
+def state_after(beginning: Beginning, before: int) -> MonitorState:
     """The state after a beginning as it is noted, when `before` events came before the slice."""
     return shifted(beginning.after[-1], before)
 
 
-def stitch(recogniser: Recogniser, events: Batch, beginning: Beginning, state: RecogniserState) -> Stitched:
+def stitch(monitor: Monitor, events: EventBatch, beginning: Beginning, state: MonitorState) -> Stitched:
     """What the events of a beginning show when the slice begins in `state`."""
-    before, block, found = int(state.detecting.seen[0]), beginning.block, list[Matches]()
+    before, block, found = int(_of_patterns(state).detecting.seen[0]), beginning.block, list[Matches]()
     for number, part in enumerate(blocks_of(events, block)):
-        matches, state = recogniser.advance(part, state)
+        matches, state = _advance(monitor, part, state)
         found.append(_moved(matches, number * block, 0))
         if same_future(state, beginning.after[number], before):
             rest = enumerate(beginning.found[number + 1 :], number + 1)
@@ -84,16 +86,26 @@ def stitch(recogniser: Recogniser, events: Batch, beginning: Beginning, state: R
     return Stitched(joined(found), state, len(found), settled=False)
 
 
-def blocks_of(slice_: Batch, block: int) -> Iterator[Batch]:
+def blocks_of(slice_: EventBatch, block: int) -> Iterator[EventBatch]:
     """The events of one track in blocks."""
-    for at in range(0, len(slice_.times), block):
-        words, times = slice_.words[at : at + block], slice_.times[at : at + block]
-        yield Batch(words, times, np.array([0, len(times)]))
+    return slice_.in_slices(block)
 
 
-def same_future(one: RecogniserState, other: RecogniserState, shift: int) -> bool:
+def _of_patterns(state: MonitorState) -> RecogniserState:
+    (recognised,) = state.parts  # only plain patterns are run in slices
+    assert isinstance(recognised, RecogniserState)
+    return recognised
+
+
+def _advance(monitor: Monitor, events: EventBatch, state: MonitorState) -> tuple[Matches, MonitorState]:
+    (finding,), after = monitor.advance(events, state)
+    assert isinstance(finding.results, Matches)
+    return finding.results, after
+
+
+def same_future(first: MonitorState, second: MonitorState, shift: int) -> bool:
     """Whether two states of one track, whose events are numbered `shift` apart, will show the same from now on."""
-    noted = shifted(other, shift)
+    one, noted = _of_patterns(first), _of_patterns(shifted(second, shift))
     true, moved = one.detecting, noted.detecting
     run = (moved.start_index != NO_RUN) & (moved.start_index != UNMARKED)
     episode = moved.episode != NO_EPISODE
@@ -110,9 +122,10 @@ def same_future(one: RecogniserState, other: RecogniserState, shift: int) -> boo
     )
 
 
-def shifted(state: RecogniserState, shift: int) -> RecogniserState:
+def shifted(state: MonitorState, shift: int) -> MonitorState:
     """The same state when `shift` more events came before all that it knows."""
-    states = state.detecting
+    part = _of_patterns(state)
+    states = part.detecting
     known = (states.start_index != NO_RUN) & (states.start_index != UNMARKED)
     moved = states._replace(
         seen=states.seen + shift,
@@ -120,7 +133,8 @@ def shifted(state: RecogniserState, shift: int) -> RecogniserState:
         episode_start_index=states.episode_start_index + shift,
         episode_last_index=states.episode_last_index + shift,
     )
-    return replace(state, detecting=moved, begun=state.begun._replace(index=state.begun.index + shift))
+    shifted_part = replace(part, detecting=moved, begun=part.begun._replace(index=part.begun.index + shift))
+    return state._replace(parts=(shifted_part,))
 
 
 def _moved(matches: Matches, events: int, positions: int) -> Matches:

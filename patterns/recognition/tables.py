@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from foresail.patterns.automata.deterministic import steps_by_class
 from foresail.patterns.automata.nondeterministic import Transition, unmarked_runs
 from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.conditions.packing import words_for
 from foresail.patterns.conditions.syntax import Condition
 from foresail.patterns.conditions.text import text_of
-from foresail.patterns.recognition.settling import UNSETTLED, events_to_settle
+from foresail.patterns.recognition.fixpoint import NO_FIXPOINT, events_to_fixpoint
 from foresail.patterns.spec import AfterMatch, Report
 
 NEVER = -1
-WORD_BITS = 64
 MOST_TRACKED_RUNS = 16
 
 
@@ -65,7 +65,7 @@ class Tables(NamedTuple):
     episodes: NDArray[np.uint8]
     min_dwell_us: NDArray[np.int64]
     updates: NDArray[np.uint8]
-    """Whether an open episode is told again at each further detection."""
+    """Whether an open episode is emitted again at each further detection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Plan:
     @property
     def words(self) -> int:
         """How many 64-bit words hold the conditions of one event."""
-        return max(1, -(-len(self.conditions) // WORD_BITS))
+        return words_for(len(self.conditions))
 
     @property
     def runs(self) -> int:
@@ -139,8 +139,8 @@ def _tables(patterns: Sequence[CompiledPattern], number: dict[str, int], updates
 def _settles(pattern: CompiledPattern, unmarked: frozenset[int], enabled: Sequence[Transition]) -> int:
     """A window makes every event count, and after a restart nothing is as it was before."""
     if _is_windowed(pattern) or pattern.spec.after_match is AfterMatch.RESTART:
-        return UNSETTLED
-    return events_to_settle(pattern.nfa.states, unmarked, enabled) if _is_tracked(pattern) else 1
+        return NO_FIXPOINT
+    return events_to_fixpoint(pattern.nfa.states, unmarked, enabled) if _is_tracked(pattern) else 1
 
 
 def _is_tracked(pattern: CompiledPattern) -> bool:

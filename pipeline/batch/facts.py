@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame
 
-from foresail.patterns.conditions.inspection import attributes_of
+from foresail.patterns.conditions.text import attributes_of
 from foresail.pipeline.batch.kernel_columns import has_places
 from foresail.pipeline.batch.parquet_source import LAT, LON, ParquetSource, Unfit, parquet_source
 from foresail.pipeline.batch.planner import Choice, Facts, Scheme, choose

@@ -4,8 +4,7 @@ A worker that has read events sorts them by track, cuts them into buckets of tra
 of plain bytes. The worker of a bucket puts the pieces of each track together in order of time.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 from zlib import crc32
@@ -14,36 +13,33 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from foresail.patterns.compiler import CompiledPattern
-from foresail.patterns.recognition.families import Near
-from foresail.patterns.recognition.tables import WORD_BITS, shared_conditions
-from foresail.pipeline.batch.parquet_reader import ReadBatch
-from foresail.pipeline.batch.recognition_line import EventRows, FamilyRows
+from foresail.patterns.recognition.events import EventBatch, LayerEvents, Near, ranges
+from foresail.pipeline.batch.parquet_source import OFFSET
 from foresail.pipeline.batch.skewed_tracks import Slices
-from foresail.pipeline.results.match_batch import Places
 
 NO_SLICE = -1
-HEAD = (
-    ("bucket", pa.int32()),
-    ("slice", pa.int32()),
-    ("tracks", pa.list_(pa.string())),
-    ("sizes", pa.list_(pa.int32())),
+_BYTES = pa.map_(pa.string(), pa.binary())
+GATHERED = pa.schema(
+    [
+        ("bucket", pa.int32()),
+        ("slice", pa.int32()),
+        ("tracks", pa.list_(pa.string())),
+        ("sizes", pa.list_(pa.int32())),
+        ("times", pa.binary()),
+        ("words", pa.binary()),
+        ("columns", _BYTES),
+        ("layers", _BYTES),
+    ]
 )
-BYTES = ("times", "offsets", "words", "lon", "lat")
-FAMILY_BYTES = ("far", "counts", "feature", "near")
+"""Rows that are shuffled; `columns` and `layers` name the arrays they hold, whatever was asked for."""
+GATHERED_DDL = (
+    "bucket int, slice int, tracks array<string>, sizes array<int>, times binary, words binary, "
+    "columns map<string, binary>, layers map<string, binary>"
+)
 ROWS_PER_CALL = 500_000
-
-
-def gathered_schema(families: int) -> pa.Schema:
-    """The columns of the rows that are shuffled."""
-    names = [*BYTES, *(f"{name}_{n}" for n in range(families) for name in FAMILY_BYTES)]
-    return pa.schema([*HEAD, *((name, pa.binary()) for name in names)])
-
-
-def gathered_ddl(families: int) -> str:
-    """The same for Spark."""
-    kinds = {"bucket": "int", "slice": "int", "tracks": "array<string>", "sizes": "array<int>"}
-    return ", ".join(f"{field.name} {kinds.get(field.name, 'binary')}" for field in gathered_schema(families))
+_TYPE = ":"
+"""Between the name of a column and the type of its values."""
+_PARTS = ("far", "counts", "feature", "near")
 
 
 def bucket_keys(buckets: int) -> tuple[int, ...]:
@@ -72,48 +68,48 @@ def spark_hash(value: int) -> int:
     return h - (1 << 32) if h >> 31 else h
 
 
-def gathered(batch: ReadBatch, keys: Sequence[int], slices: Slices | None = None) -> pa.RecordBatch:
+def gathered(batch: EventBatch, keys: Sequence[int], slices: Slices | None = None) -> pa.RecordBatch:
     """The events of a batch, a row for each bucket that has any, and for each slice of a long track.
 
     A row without times holds no events: it tells a bucket how many the slice has, wherever they go.
     """
-    assert batch.offsets is not None, "events that are shuffled need their order"
-    names = batch.names.to_pylist()
+    names = batch.keys.dictionary.to_pylist()
+    codes = np.repeat(batch.keys.indices.to_numpy(), np.diff(batch.first_of))
     long = {code: slices[name] for code, name in enumerate(names) if slices and name in slices}
     bucket_of = np.array([crc32(name.encode()) % len(keys) for name in names], dtype=np.int64)
     bucket_of[list(long)] = len(keys) + np.arange(len(long))
     # tracks in order of bucket, so that one stable sort brings buckets and tracks together
     rank = np.empty(len(names), dtype=np.int64)
     rank[np.argsort(bucket_of, kind="stable")] = np.arange(len(names))
-    order = _in_order(rank[batch.codes], batch.times, batch.offsets)
-    codes = batch.codes if order is None else batch.codes[order]
+    order = _in_order(rank[codes], batch.times, batch.columns[OFFSET])
+    if order is not None:
+        codes, batch = codes[order], batch.take(order, batch.first_of, batch.keys)
     first = np.concatenate([[0], np.flatnonzero(codes[1:] != codes[:-1]) + 1, [len(codes)]])
     segments = codes[first[:-1]]
     ends = np.concatenate([[0], np.flatnonzero(np.diff(bucket_of[segments])) + 1, [len(segments)]])
-    columns = _columns(batch, order)
     rows: list[dict[str, object]] = []
     for begin, end in pairwise(ends):
         events = slice(int(first[begin]), int(first[end]))
         code = int(segments[begin])
         if code in long:
-            rows += _sliced(columns, events, names[code], long[code], keys)
+            rows += _sliced(batch, events, names[code], long[code], keys)
             continue
         tracks = [names[code] for code in segments[begin:end]]
         head = {"bucket": keys[bucket_of[code]], "slice": NO_SLICE, "tracks": tracks}
-        rows.append(head | {"sizes": np.diff(first[begin : end + 1])} | columns.cut(events))
-    return pa.RecordBatch.from_pylist(rows, schema=gathered_schema(len(batch.families)))
+        rows.append(head | {"sizes": np.diff(first[begin : end + 1])} | _as_bytes(batch, events))
+    return pa.RecordBatch.from_pylist(rows, schema=GATHERED)
 
 
 def _sliced(
-    columns: "_Columns", events: slice, name: str, cuts: Sequence[int], keys: Sequence[int]
+    batch: EventBatch, events: slice, name: str, cuts: Sequence[int], keys: Sequence[int]
 ) -> Iterator[dict[str, object]]:
     """The events of a long track, a row for each slice, whose buckets take turns; all buckets are told its size."""
-    times = columns.times(events)
+    times = batch.times[events]
     bounds = [0, *np.searchsorted(times, np.array(cuts)).tolist(), len(times)]
     for number, (begin, end) in enumerate(pairwise(bounds)):
         if end > begin:
             head = {"bucket": keys[number % len(keys)], "slice": number, "tracks": [name], "sizes": [end - begin]}
-            yield head | columns.cut(slice(events.start + begin, events.start + end))
+            yield head | _as_bytes(batch, slice(events.start + begin, events.start + end))
             yield from (head | {"bucket": key} for key in keys)
 
 
@@ -132,69 +128,31 @@ def _in_order(
     return inner if order is None else order[inner]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Columns:
-    """All arrays of the events in order, and of each family those of the near features."""
-
-    batch: ReadBatch
-    order: NDArray[np.int64] | None
-    families: tuple[FamilyRows, ...]
-
-    def times(self, events: slice) -> NDArray[np.int64]:
-        return self.batch.times[events] if self.order is None else self.batch.times[self.order[events]]
-
-    def cut(self, events: slice) -> dict[str, bytes | None]:
-        batch = self.batch
-        places = batch.places
-        cut = {
-            "times": self._bytes(batch.times, events),
-            "offsets": self._bytes(batch.offsets, events),
-            "words": self._bytes(batch.words, events),
-            "lon": self._bytes(places.lon, events) if places else None,
-            "lat": self._bytes(places.lat, events) if places else None,
-        }
-        for n, family in enumerate(self.families):
-            near = slice(int(family.near.at[events.start]), int(family.near.at[events.stop]))
-            cut |= {
-                f"far_{n}": family.words[events].tobytes(),
-                f"counts_{n}": np.diff(family.near.at[events.start : events.stop + 1]).astype(np.int32).tobytes(),
-                f"feature_{n}": family.near.feature[near].tobytes(),
-                f"near_{n}": family.near.words[near].tobytes(),
-            }
-        return cut
-
-    def _bytes(self, values: NDArray[np.generic] | None, events: slice) -> bytes:
-        assert values is not None, "offsets are read wherever events are shuffled"
-        return (values[events] if self.order is None else values[self.order[events]]).tobytes()
-
-
-def _columns(batch: ReadBatch, order: NDArray[np.int64] | None) -> _Columns:
-    families = batch.families if order is None else tuple(sorted_family(f, order) for f in batch.families)
-    return _Columns(batch, order, families)
-
-
-def sorted_family(family: FamilyRows, order: NDArray[np.int64]) -> FamilyRows:
-    """The same for events in another order."""
-    near = family.near
-    rows, at = _spread(near.at[order], np.diff(near.at)[order])
-    return FamilyRows(family.words[order], Near(at, near.feature[rows], near.words[rows]), family.names)
-
-
-def _spread(begin: NDArray[np.int64], sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """All places of ranges, one range after the other, and where each range begins in them (and the end)."""
-    at = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return np.arange(at[-1]) + np.repeat(begin - at[:-1], sizes), at
+def _as_bytes(batch: EventBatch, events: slice) -> dict[str, object]:
+    columns = {f"{name}{_TYPE}{values.dtype.str}": values[events] for name, values in batch.columns.items()}
+    layers: dict[str, NDArray[Any]] = {}
+    for name, own in batch.layers.items():
+        mine = own.slice(events.start, events.stop)
+        counts = np.diff(mine.near.at).astype(np.int32)
+        arrays: tuple[NDArray[Any], ...] = (mine.words, counts, mine.near.feature, mine.near.words)
+        layers |= {f"{name}{_TYPE}{part}": values for part, values in zip(_PARTS, arrays, strict=True)}
+    return {
+        "times": batch.times[events].tobytes(),
+        "words": batch.words[events].tobytes(),
+        "columns": [(name, values.tobytes()) for name, values in columns.items()],
+        "layers": [(name, values.tobytes()) for name, values in layers.items()],
+    }
 
 
 def put_together(
     batches: Iterable[pa.RecordBatch],
     words: int,
-    family_words: Sequence[tuple[int, Sequence[str]]],
+    layers: Mapping[str, tuple[int, Sequence[str]]],
     most: int = ROWS_PER_CALL,
-) -> Iterator[EventRows]:
+) -> Iterator[EventBatch]:
     """The events of one bucket in order of track and time, some at a time.
 
-    `family_words` tells of each family how many words it has and the names of its features.
+    `layers` tells of each how many words its families have and the names of its features.
     """
     held = list(batches)
     rows = pa.Table.from_batches(held) if held else None
@@ -202,23 +160,28 @@ def put_together(
         return
     tracks = rows["tracks"].combine_chunks().flatten().dictionary_encode()
     sizes = rows["sizes"].combine_chunks().flatten().to_numpy().astype(np.int64)
-    times, offsets = (_joined(rows, name, np.int64) for name in ("times", "offsets"))
+    times = _joined([value.as_buffer() for value in rows["times"]], np.int64)
+    columns = {
+        name: _joined(buffers, kind)
+        for (name, _, kind), buffers in ((key.rpartition(_TYPE), some) for key, some in _named(rows["columns"]).items())
+    }
     begin = np.cumsum(sizes) - sizes
     codes = tracks.indices.to_numpy().astype(np.int64)
     segments = np.lexsort((times[begin], codes))
-    order, _ = _spread(begin[segments], sizes[segments])
+    order, _ = ranges(begin[segments], sizes[segments])
     per_track = np.bincount(codes, weights=sizes).astype(np.int64)
     first_of = np.concatenate([[0], np.cumsum(per_track)]).astype(np.int64)
-    order = _mended(order, np.repeat(np.arange(len(per_track)), per_track), times, offsets)
-    whole = EventRows(
-        tracks.dictionary,
+    order = _mended(order, np.repeat(np.arange(len(per_track)), per_track), times, columns[OFFSET])
+    near = _named(rows["layers"])
+    whole = EventBatch(
+        _joined([value.as_buffer() for value in rows["words"]], np.int64).reshape(-1, words),
+        times,
         first_of,
-        times[order],
-        _joined(rows, "words", np.int64).reshape(-1, words)[order],
-        tuple(sorted_family(_family(rows, n, count, names), order) for n, (count, names) in enumerate(family_words)),
-        _places(rows, order),
+        tracks.dictionary,
+        columns,
+        {name: _layer(near, name, count, names) for name, (count, names) in layers.items()},
     )
-    yield from in_slices(whole, most)
+    yield from whole.take(order, first_of, tracks.dictionary).in_slices(most)
 
 
 def _mended(
@@ -232,48 +195,26 @@ def _mended(
     return order[np.lexsort((offset, time, track))]
 
 
-def _joined(rows: pa.Table, name: str, kind: type[np.generic]) -> NDArray[Any]:
-    parts = [np.frombuffer(value.as_buffer(), kind) for value in rows[name]]
+def _joined(buffers: Sequence[pa.Buffer], kind: str | type[np.generic]) -> NDArray[Any]:
+    parts = [np.frombuffer(buffer, kind) for buffer in buffers]
     return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
 
-def _places(rows: pa.Table, order: NDArray[np.int64]) -> Places | None:
-    if rows["lon"].null_count:
-        return None
-    return Places(*(_joined(rows, axis, np.float64)[order] for axis in ("lon", "lat")))
+def _named(column: pa.ChunkedArray) -> dict[str, list[pa.Buffer]]:
+    """The arrays of each name, row after row."""
+    found: dict[str, list[pa.Buffer]] = {}
+    for chunk in column.chunks:
+        low, high = (chunk.offsets[at].as_py() for at in (0, len(chunk)))  # `keys` and `items` are not cut
+        names, values = chunk.keys[low:high].to_pylist(), chunk.items[low:high]
+        for name, value in zip(names, values, strict=True):
+            found.setdefault(name, []).append(value.as_buffer())
+    return found
 
 
-def _family(rows: pa.Table, n: int, words: int, names: Sequence[str]) -> FamilyRows:
-    counts = _joined(rows, f"counts_{n}", np.int32)
+def _layer(near: Mapping[str, list[pa.Buffer]], layer: str, words: int, names: Sequence[str]) -> LayerEvents:
+    kinds: tuple[type[np.generic], ...] = (np.int64, np.int32, np.int32, np.int64)
+    far, counts, feature, close = (
+        _joined(near[f"{layer}{_TYPE}{part}"], kind) for part, kind in zip(_PARTS, kinds, strict=True)
+    )
     at = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    near_words = _joined(rows, f"near_{n}", np.int64).reshape(-1, words)
-    near = Near(at, _joined(rows, f"feature_{n}", np.int32), near_words)
-    return FamilyRows(_joined(rows, f"far_{n}", np.int64).reshape(-1, words), near, names)
-
-
-def word_count(patterns: Sequence[CompiledPattern]) -> int:
-    """How many words the conditions of these patterns need."""
-    return max(1, -(-len(shared_conditions(patterns)) // WORD_BITS))
-
-
-def in_slices(rows: EventRows, most: int) -> Iterator[EventRows]:
-    """The same events, at most so many at a time."""
-    for begin in range(0, len(rows.times), most):
-        yield part_of(rows, begin, min(begin + most, len(rows.times)))
-
-
-def part_of(rows: EventRows, begin: int, end: int) -> EventRows:
-    """The events from place `begin` up to `end`."""
-    low = int(np.searchsorted(rows.first_of, begin, side="right")) - 1
-    high = int(np.searchsorted(rows.first_of, end, side="left"))
-    first_of = np.clip(rows.first_of[low : high + 1], begin, end) - begin
-    families = tuple(_family_slice(family, begin, end) for family in rows.families)
-    places = Places(rows.places.lon[begin:end], rows.places.lat[begin:end]) if rows.places else None
-    return EventRows(rows.tracks[low:high], first_of, rows.times[begin:end], rows.words[begin:end], families, places)
-
-
-def _family_slice(family: FamilyRows, begin: int, end: int) -> FamilyRows:
-    at = family.near.at[begin : end + 1]
-    rows = slice(int(at[0]), int(at[-1]))
-    near = Near(at - at[0], family.near.feature[rows], family.near.words[rows])
-    return FamilyRows(family.words[begin:end], near, family.names)
+    return LayerEvents(far.reshape(-1, words), Near(at, feature, close.reshape(-1, words)), names)

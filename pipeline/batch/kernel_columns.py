@@ -13,10 +13,11 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.conditions.packing import words_for
 from foresail.patterns.conditions.syntax import Attribute, Condition
-from foresail.patterns.recognition.tables import WORD_BITS, shared_conditions
+from foresail.patterns.recognition.tables import shared_conditions
 from foresail.pipeline.batch.parquet_reader import NearLayer
-from foresail.pipeline.batch.recognition_worker import NO_LAYER
+from foresail.pipeline.batch.sorted_rows import NO_LAYER
 from foresail.pipeline.conditions.spark import columns_of, packed_words
 
 DISTANCE = "distance_m"
@@ -27,6 +28,8 @@ POSITION = ("lon", "lat")
 class FamilyGroup:
     """Families over one layer, and the rows that say which events are near which of its features."""
 
+    name: str
+    """The layer's."""
     patterns: tuple[CompiledPattern, ...]
     near: Callable[[DataFrame], DataFrame]
     """From the events to a row per event and near feature: the event's columns, `feature` and `feature_distance_m`."""
@@ -92,5 +95,5 @@ def _family_words(group: FamilyGroup, rows: DataFrame, distance: Column) -> list
         return distance if attribute.owner in names else own(attribute)
 
     words = packed_words(conditions, schema, resolve) or [_nothing()]
-    assert len(words) == max(1, -(-len(conditions) // WORD_BITS)), "as many words as the kernel reads"
+    assert len(words) == words_for(len(conditions)), "as many words as the kernel reads"
     return words

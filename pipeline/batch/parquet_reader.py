@@ -10,15 +10,13 @@ from numpy.typing import NDArray
 
 from foresail.patterns.conditions import AttributeType
 from foresail.patterns.conditions.evaluate import ArrayColumn
-from foresail.patterns.conditions.inspection import attributes_of
 from foresail.patterns.conditions.packing import Packer
 from foresail.patterns.conditions.syntax import Condition
-from foresail.patterns.recognition.families import Near
-from foresail.pipeline.batch.parquet_source import LAT, LON, OFFSET, TIME, TRACK, Piece
-from foresail.pipeline.batch.recognition_line import FamilyRows
+from foresail.patterns.conditions.text import attributes_of
+from foresail.patterns.recognition.events import LAT, LON, EventBatch, LayerEvents, Near, Places
+from foresail.pipeline.batch.parquet_source import OFFSET, TIME, TRACK, Piece
 from foresail.pipeline.conditions.arrow import array_columns
 from foresail.pipeline.errors import InputError
-from foresail.pipeline.results.match_batch import Places
 
 BATCH_ROWS = 250_000
 
@@ -27,6 +25,7 @@ BATCH_ROWS = 250_000
 class NearLayer:
     """A layer as workers open it, with all that its families ask of one event."""
 
+    name: str
     conditions: tuple[Condition, ...]
     owners: tuple[str, ...]
     """The names under which conditions read the feature: `port` in `port.distance_m`."""
@@ -61,22 +60,11 @@ class Reading:
         return tuple(dict.fromkeys([TRACK, TIME, *((OFFSET,) if self.offsets else ()), *place, *self.attributes]))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReadBatch:
-    """Events in the order of the file."""
+def read_piece(piece: Piece, reading: Reading, left_out: Callable[[str], None]) -> Iterator[EventBatch]:
+    """The events of a piece in the order of the file, some at a time: a track that is not laid out begins many times.
 
-    names: pa.Array
-    codes: NDArray[np.int64]
-    """Per event the place of its track in `names`."""
-    times: NDArray[np.int64]
-    offsets: NDArray[np.int64] | None
-    words: NDArray[np.int64]
-    families: tuple[FamilyRows, ...]
-    places: Places | None
-
-
-def read_piece(piece: Piece, reading: Reading, left_out: Callable[[str], None]) -> Iterator[ReadBatch]:
-    """The events of a piece, some at a time; if corrupt ones are to be skipped, of such a one none, and it is told."""
+    If corrupt pieces are to be skipped, there are none of such a one, and its path goes to `left_out`.
+    """
     try:
         batches = _batches(piece, reading)
         yield from list(batches) if reading.skip_corrupt else batches
@@ -89,7 +77,7 @@ def read_piece(piece: Piece, reading: Reading, left_out: Callable[[str], None]) 
         raise InputError(msg) from None
 
 
-def _batches(piece: Piece, reading: Reading) -> Iterator[ReadBatch]:
+def _batches(piece: Piece, reading: Reading) -> Iterator[EventBatch]:
     columns, asking = list(reading.columns), _Asking.of(reading)
     with pq.ParquetFile(piece.path) as file:
         texts = [name for name in columns if pa.types.is_string(file.schema_arrow.field(name).type)]
@@ -117,16 +105,28 @@ def _first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")[:120]
 
 
-def _read(batch: pa.RecordBatch, reading: Reading, asking: _Asking) -> ReadBatch:
+def _read(batch: pa.RecordBatch, reading: Reading, asking: _Asking) -> EventBatch:
     track = _distinct(batch.column(TRACK))
     columns = array_columns(batch, asking.attributes)
     times = array_columns(batch, [TIME])[TIME].values
-    offsets = batch.column(OFFSET).to_numpy() if reading.offsets else None
     places = _places(batch) if reading.places or reading.layers else None
-    families = tuple(_family(layer, packer, columns, places, len(times)) for layer, packer in asking.layers if places)
-    words = asking.plain.words(columns, len(times))
+    kept = {} if places is None or not reading.places else {LON: places.lon, LAT: places.lat}
+    if reading.offsets:
+        kept[OFFSET] = batch.column(OFFSET).to_numpy()
     codes = track.indices.to_numpy()
-    return ReadBatch(track.dictionary, codes, times, offsets, words, families, places if reading.places else None)
+    first = np.concatenate([[0], np.flatnonzero(codes[1:] != codes[:-1]) + 1])
+    return EventBatch(
+        asking.plain.words(columns, len(times)),
+        times,
+        np.append(first, len(codes)).astype(np.int64),
+        pa.DictionaryArray.from_arrays(pa.array(codes[first]), track.dictionary),
+        kept,
+        {
+            layer.name: near_events(layer, packer, columns, places, len(times))
+            for layer, packer in asking.layers
+            if places
+        },
+    )
 
 
 def _distinct(track: pa.DictionaryArray) -> pa.DictionaryArray:
@@ -141,9 +141,10 @@ def _places(batch: pa.RecordBatch) -> Places:
     return Places(lon, lat)
 
 
-def _family(
+def near_events(
     layer: NearLayer, packer: Packer, columns: dict[str, ArrayColumn], places: Places | None, rows: int
-) -> FamilyRows:
+) -> LayerEvents:
+    """What the families over a layer read of events: the features that each is near."""
     assert places is not None, "families read places"
     from foresail.geo.layers import open_index  # noqa: PLC0415 - half of a worker's imports, needed by families alone
 
@@ -152,7 +153,7 @@ def _family(
     far_words = packer.words(columns | _distances(layer, np.full(rows, np.inf)), rows)
     near_words = packer.words(near | _distances(layer, metres), len(row))
     at = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=rows))]).astype(np.int64)
-    return FamilyRows(far_words, Near(at, feature.astype(np.int32), near_words), layer.names)
+    return LayerEvents(far_words, Near(at, feature.astype(np.int32), near_words), layer.names)
 
 
 def _distances(layer: NearLayer, metres: NDArray[np.float64]) -> dict[str, ArrayColumn]:

@@ -129,10 +129,10 @@ def _gaps(footer: pq.FileMetaData) -> str | None:
     places = {footer.schema.column(n).path: n for n in range(footer.num_columns)}
     for group in range(footer.num_row_groups):
         for name in (TRACK, TIME, OFFSET):
-            told = footer.row_group(group).column(places[name]).statistics
-            if told is None or not told.has_null_count or told.null_count:
+            bounds = footer.row_group(group).column(places[name]).statistics
+            if bounds is None or not bounds.has_null_count or bounds.null_count:
                 return f"may have rows without {name}"
             # blank names sort first, so the least one tells whether there is any
-            if name == TRACK and (not told.has_min_max or not str(told.min) > "!"):
+            if name == TRACK and (not bounds.has_min_max or not str(bounds.min) > "!"):
                 return "may have rows with a blank track"
     return None

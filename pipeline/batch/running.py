@@ -10,15 +10,15 @@ from pyspark.sql import DataFrame, SparkSession
 
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.spec import Output
-from foresail.pipeline.batch.gathering import bucket_keys, gathered_ddl
+from foresail.pipeline.batch.gathering import GATHERED_DDL, bucket_keys
 from foresail.pipeline.batch.kernel_columns import FamilyGroup, has_places
 from foresail.pipeline.batch.match_writer import WRITTEN_DDL, Writing
 from foresail.pipeline.batch.parquet_reader import NearLayer
 from foresail.pipeline.batch.parquet_source import ParquetSource, Piece, in_pieces
 from foresail.pipeline.batch.planner import Choice, Scheme
-from foresail.pipeline.batch.recognition_worker import Partition
 from foresail.pipeline.batch.skewed_tracks import Slices
 from foresail.pipeline.batch.sliced import SPECULATED_DDL, Speculate, Stitch
+from foresail.pipeline.batch.sorted_rows import Partition
 from foresail.pipeline.batch.tally import Tally
 from foresail.pipeline.batch.workers import InPlace, Receive, Search, Send
 from foresail.pipeline.results.match_table import match_batch
@@ -108,8 +108,7 @@ def _written(work: Work, stage: Recognise, choice: Choice, counts_events: bool) 
     if work.source is None or layers is None:
         return _through_spark(work, stage, choice, places, counts_events)
     search = Search(
-        stage.plain, tuple(group.patterns for group in stage.families), layers, places, counts_events,
-        work.skip_corrupt, work.updates,
+        stage.plain, stage.by_layer, layers, places, counts_events, work.skip_corrupt, work.updates,
     )  # fmt: skip
     spark = work.events.sparkSession
     if choice.in_place:
@@ -119,7 +118,7 @@ def _written(work: Work, stage: Recognise, choice: Choice, counts_events: bool) 
     slices = work.slices if can_be_sliced(stage) else {}
     pieces: list[tuple[Piece, ...]] = [(p,) for p in in_pieces(work.source, spark.sparkContext.defaultParallelism)]
     send = Send(tuple(pieces), search, bucket_keys(choice.buckets), slices, work.tally)
-    sent = _tasks(spark, len(pieces)).mapInArrow(send, gathered_ddl(len(layers)))
+    sent = _tasks(spark, len(pieces)).mapInArrow(send, GATHERED_DDL)
     spread = sent.repartition(choice.buckets, "bucket")
     writing = Writing(Receive(search, work.tally), work.folder, places)
     if not slices:
@@ -137,8 +136,7 @@ def near_layers(families: Sequence[FamilyGroup]) -> tuple[NearLayer, ...] | None
 
 def _through_spark(work: Work, stage: Recognise, choice: Choice, places: bool, counts_events: bool) -> DataFrame:
     own = replace(stage, partitions=choice.buckets, whole_tracks=choice.in_place)
-    families = tuple(group.patterns for group in stage.families)
-    worker = Partition(stage.plain, families, work.tally, match_batch, counts_events, work.updates)
+    worker = Partition(stage.plain, stage.by_layer, work.tally, match_batch, counts_events, work.updates)
     return own.sorted_rows(work.events).mapInArrow(Writing(worker, work.folder, places), WRITTEN_DDL)
 
 

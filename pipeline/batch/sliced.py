@@ -12,21 +12,14 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from foresail.patterns.recognition.recogniser import Batch, Recogniser, RecogniserState
+from foresail.patterns.recognition.events import EventBatch, Places
+from foresail.patterns.recognition.monitor import Monitor, MonitorState
 from foresail.patterns.recognition.stitching import Beginning, beginning_of, state_after, stitch
-from foresail.pipeline.batch.gathering import (
-    NO_SLICE,
-    ROWS_PER_CALL,
-    in_slices,
-    part_of,
-    put_together,
-    word_count,
-)
+from foresail.pipeline.batch.gathering import NO_SLICE, ROWS_PER_CALL, put_together
 from foresail.pipeline.batch.match_writer import WRITTEN, Writing
-from foresail.pipeline.batch.recognition_line import UNKNOWN_PLACE, EventRows, Line
+from foresail.pipeline.batch.partition import UNKNOWN_PLACE, PartitionRecogniser
 from foresail.pipeline.batch.tally import EVENTS, Tally
 from foresail.pipeline.batch.workers import Receive, Search
-from foresail.pipeline.results.match_batch import Places
 
 SPECULATED_DDL = "track string, slice int, content binary"
 SPECULATED = pa.schema([("track", pa.string()), ("slice", pa.int32()), ("content", pa.binary())])
@@ -39,10 +32,10 @@ SliceKey: TypeAlias = tuple[str, int]
 class Opened:
     """A slice as it goes on to the worker that stitches."""
 
-    rows: EventRows
-    """The events of its beginning."""
+    events: EventBatch
+    """Those of its beginning."""
     beginning: Beginning
-    last: RecogniserState | None
+    last: MonitorState | None
     """The state after the slice, if what follows the beginning stands; None where nothing follows."""
     place: Places
     """Where the last event of the slice was."""
@@ -70,31 +63,32 @@ class Speculate:
     ) -> Iterator[pa.RecordBatch]:
         bucket = _sorted_out(batches)
         yield from Receive(self.search, counts=counts)(bucket.whole)
-        recogniser, line = self.search.recogniser(), self.search.line()
+        monitor, recogniser = self.search.monitor(), self.search.recogniser()
         for track, number in sorted(bucket.slices):
-            parts = bucket.slices[track, number]
-            (rows,) = put_together(parts, word_count(self.search.plain), [], most=bucket.sizes[track, number])
-            yield from self._slice(recogniser, line, rows, bucket.events_before(track, number), (track, number), opened)
-            counts[EVENTS, ""] += len(rows.times)
-        counts.update(line.matches)
+            parts, before = bucket.slices[track, number], bucket.events_before(track, number)
+            (events,) = put_together(parts, self.search.words, {}, most=bucket.sizes[track, number])
+            yield from self._slice(monitor, recogniser, events, before, (track, number), opened)
+            counts[EVENTS, ""] += len(events)
+        counts.update(recogniser.matches)
 
     def _slice(
         self,
-        recogniser: Recogniser,
-        line: Line,
-        rows: EventRows,
+        monitor: Monitor,
+        recogniser: PartitionRecogniser,
+        events: EventBatch,
         before: int,
         key: SliceKey,
         opened: dict[SliceKey, Opened],
     ) -> Iterator[pa.RecordBatch]:
         """The matches after the beginning of a slice, which is put among those opened."""
-        beginning = beginning_of(recogniser, _events(rows))
-        end, length = beginning.events, len(rows.times)
-        line.take_up(key[0], state_after(beginning, before), _place(rows, end))
-        for part in in_slices(part_of(rows, end, length), ROWS_PER_CALL):
-            yield from line.advance(part)
-        last = line.state if end < length else None
-        opened[key] = Opened(part_of(rows, 0, end), beginning, last, _place(rows, length))
+        beginning = beginning_of(monitor, events)
+        end, length = beginning.events, len(events)
+        recogniser.take_up(key[0], state_after(beginning, before), _place(events, end))
+        if end < length:
+            for part in events.slice(end, length).in_slices(ROWS_PER_CALL):
+                yield from recogniser.advance(part)
+        last = recogniser.state if end < length else None
+        opened[key] = Opened(events.slice(0, end), beginning, last, _place(events, length))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,21 +123,22 @@ class Stitch:
     def _stitched(
         self, slices: dict[SliceKey, Opened], counts: Counts, unsettled: list[str]
     ) -> Iterator[pa.RecordBatch]:
-        recogniser, line = self.search.recogniser(), self.search.line()
-        last, state, place = None, recogniser.fresh(1), UNKNOWN_PLACE
+        monitor, recogniser = self.search.monitor(), self.search.recogniser()
+        (patterns,) = (part.patterns for part in monitor.recognisers)  # type: ignore[attr-defined]
+        last, state, place = None, monitor.fresh(1), UNKNOWN_PLACE
         for track, number in sorted(slices):
             if track != last:
-                last, state, place = track, recogniser.fresh(1), UNKNOWN_PLACE
+                last, state, place = track, monitor.fresh(1), UNKNOWN_PLACE
             if track in unsettled:
                 continue
             slice_ = slices[track, number]
-            stitched = stitch(recogniser, _events(slice_.rows), slice_.beginning, state)
+            stitched = stitch(monitor, slice_.events, slice_.beginning, state)
             if slice_.last is not None and not stitched.settled:
                 unsettled.append(track)
-            line.take_up(track, state, place)
-            yield from line.found(stitched.matches, recogniser.patterns, slice_.rows)
+            recogniser.take_up(track, state, place)
+            yield from recogniser.rows(stitched.matches, patterns, slice_.events)
             state, place = slice_.last or stitched.after, slice_.place
-        counts.update(line.matches)
+        counts.update(recogniser.matches)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,27 +157,24 @@ class _Bucket:
 def _sorted_out(batches: Iterable[pa.RecordBatch]) -> _Bucket:
     bucket = _Bucket([], {}, Counter())
     for batch in batches:
-        told = batch.column("times").is_null().to_pylist()
+        is_summary = batch.column("times").is_null().to_pylist()
         for place, number in enumerate(batch.column("slice").to_pylist()):
             row = batch.slice(place, 1)
             if number == NO_SLICE:
                 bucket.whole.append(row)
                 continue
             key = batch.column("tracks")[place].as_py()[0], number  # a row of a slice is of one track
-            if told[place]:
+            if is_summary[place]:
                 bucket.sizes[key] += batch.column("sizes")[place].as_py()[0]
             else:
                 bucket.slices.setdefault(key, []).append(row)
     return bucket
 
 
-def _events(rows: EventRows) -> Batch:
-    return Batch(rows.words, rows.times, rows.first_of)
-
-
-def _place(rows: EventRows, end: int) -> Places:
+def _place(events: EventBatch, end: int) -> Places:
     """Where the last event before place `end` was."""
-    return Places(rows.places.lon[end - 1 : end], rows.places.lat[end - 1 : end]) if rows.places else UNKNOWN_PLACE
+    places = events.places
+    return Places(places.lon[end - 1 : end], places.lat[end - 1 : end]) if places else UNKNOWN_PLACE
 
 
 def _row(track: str | None, number: int, content: object) -> pa.RecordBatch:

@@ -1,11 +1,10 @@
 """What workers count while they work: events, matches of each pattern, sets omitted. Read on the driver at any time."""
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
-from pyspark import Accumulator, AccumulatorParam, SparkContext
 
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.recognition.matches import Matches
@@ -13,29 +12,63 @@ from foresail.patterns.recognition.rows import DETECTED, OPENED
 from foresail.patterns.spec import Output
 
 EVENTS, MATCHES, ROWS, OMITTED, CORRUPT = "events", "matches", "rows", "omitted", "corrupt"
-Tally: TypeAlias = Accumulator[Counter[tuple[str, str]]]
-"""Counts by (kind, name): the name of a pattern for matches and rows, of a file for corrupt ones, else none."""
+if TYPE_CHECKING:  # counting alone needs no Spark
+    from pyspark import SparkContext
+
+Counts: TypeAlias = Counter[tuple[str, str]]
+"""By (kind, name): the name of a pattern for matches and rows, of a file for corrupt ones, else none."""
 
 
-class _Counts(AccumulatorParam[Counter[tuple[str, str]]]):
-    def zero(self, value: Counter[tuple[str, str]]) -> Counter[tuple[str, str]]:  # noqa: ARG002
+class Tally(Protocol):
+    """Where tasks add what they have counted: an accumulator of Spark."""
+
+    value: Counts
+
+    def add(self, term: Counts) -> None:
+        """Add these counts."""
+
+
+class _Counts:
+    """How Spark adds up the counts of tasks: its `AccumulatorParam`, without the base class."""
+
+    def zero(self, value: Counts) -> Counts:  # noqa: ARG002
         return Counter()
 
     def addInPlace(  # noqa: N802 - Spark's name
-        self, value1: Counter[tuple[str, str]], value2: Counter[tuple[str, str]]
-    ) -> Counter[tuple[str, str]]:
+        self, value1: Counts, value2: Counts
+    ) -> Counts:
         value1.update(value2)
         return value1
 
 
-def open_tally(context: SparkContext) -> Tally:
+def open_tally(context: "SparkContext") -> Tally:
     """A tally for the tasks of this context; Spark counts a repeated task of a job's last stage once."""
-    return context.accumulator(Counter(), _Counts())
+    return context.accumulator(Counter(), _Counts())  # type: ignore[arg-type]
 
 
-def counts_of(matches: Matches, patterns: Sequence[CompiledPattern]) -> Counter[tuple[str, str]]:
+def matches_summary(
+    counts: Counts, patterns: Sequence[CompiledPattern], seconds: float, by_step: Mapping[str, float]
+) -> dict[str, Any]:
+    """What a recognition job says of what was counted, whichever engine counted it."""
+    found = {pattern.name: counts[MATCHES, pattern.name] for pattern in patterns}
+    rows = {pattern.name: counts[ROWS, pattern.name] for pattern in patterns}
+    events = counts[EVENTS, ""]
+    return {
+        "events": events,
+        "matches": sum(found.values()),
+        "matches_by_pattern": found,
+        "rows": sum(rows.values()),
+        "rows_by_pattern": rows,
+        "omitted": counts[OMITTED, ""],
+        "seconds": round(seconds, 3),
+        "seconds_by_step": dict(by_step),
+        "events_per_second": round(events / max(seconds, 1e-9)),
+    }
+
+
+def counts_of(matches: Matches, patterns: Sequence[CompiledPattern]) -> Counts:
     """What `matches` adds to a tally: an episode is one match, counted where it opens, however many rows tell of it."""
-    counts: Counter[tuple[str, str]] = Counter()
+    counts: Counts = Counter()
     for kind, counted in ((MATCHES, np.isin(matches.status, (DETECTED, OPENED))), (ROWS, slice(None))):
         found = np.bincount(matches.pattern[counted], minlength=len(patterns)).tolist()
         counts.update({(kind, pattern.name): n for pattern, n in zip(patterns, found, strict=True)})

@@ -4,7 +4,7 @@ What is done on the way (counting, forecasting) is a `Walk`. As for recognition,
 they can, because rows that cross from the JVM into Python cost more than anything that is done with them.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,24 +12,23 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from foresail.patterns.compiler import CompiledPattern
-from foresail.patterns.recognition.tables import WORD_BITS, shared_conditions
+from foresail.patterns.recognition.events import EventBatch
 from foresail.pipeline.batch.facts import prepare
-from foresail.pipeline.batch.gathering import bucket_keys, gathered_ddl, put_together
+from foresail.pipeline.batch.gathering import GATHERED_DDL, bucket_keys, put_together
 from foresail.pipeline.batch.kernel_columns import FamilyGroup, has_places
 from foresail.pipeline.batch.parquet_reader import read_piece
 from foresail.pipeline.batch.parquet_source import Piece, in_pieces
 from foresail.pipeline.batch.planner import Scheme
-from foresail.pipeline.batch.recognition_line import EventRows
-from foresail.pipeline.batch.recognition_worker import SortedRows, whole_events
 from foresail.pipeline.batch.running import near_layers
-from foresail.pipeline.batch.workers import Search, Send, as_they_lie, left_out
+from foresail.pipeline.batch.sorted_rows import SortedRows, whole_events
+from foresail.pipeline.batch.workers import Search, Send, left_out
 from foresail.pipeline.stages.recognise import Recognise
 
 
 class Walk(Protocol):
     """What is done with the events of one partition, in order of track and time."""
 
-    def advance(self, rows: EventRows) -> Iterator[pa.RecordBatch]:
+    def advance(self, events: EventBatch) -> Iterator[pa.RecordBatch]:
         """What some further events give."""
         ...
 
@@ -60,9 +59,9 @@ def walk_tracks(walked: Walked, begin: Begin, ddl: str) -> DataFrame:
     prepared = prepare(walked.paths, walked.events, stage, Scheme.AUTO, as_read=bool(walked.paths))
     layers = near_layers(walked.families)
     if prepared.source is None or layers is None:
-        return stage.sorted_rows(walked.events).mapInArrow(OverRows(len(walked.families), begin), ddl)
+        return stage.sorted_rows(walked.events).mapInArrow(OverRows(tuple(g.name for g in walked.families), begin), ddl)
     spark, choice = walked.events.sparkSession, prepared.choice
-    groups = tuple(group.patterns for group in walked.families)
+    groups = {group.name: group.patterns for group in walked.families}
     search = Search(walked.plain, groups, layers, has_places(walked.events))
     if choice.in_place and choice.scheme is not Scheme.PATTERN:
         tasks = [(piece,) for piece in prepared.source.pieces]
@@ -70,7 +69,7 @@ def walk_tracks(walked: Walked, begin: Begin, ddl: str) -> DataFrame:
     pieces = [(piece,) for piece in in_pieces(prepared.source, spark.sparkContext.defaultParallelism)]
     buckets = walked.partitions or choice.buckets
     send = Send(tuple(pieces), search, bucket_keys(buckets), slices={})  # a walk needs every track in one piece
-    sent = _tasks(walked.events, len(pieces)).mapInArrow(send, gathered_ddl(len(layers)))
+    sent = _tasks(walked.events, len(pieces)).mapInArrow(send, GATHERED_DDL)
     return sent.repartition(buckets, "bucket").mapInArrow(OverBucket(search, begin), ddl)
 
 
@@ -78,7 +77,7 @@ def walk_tracks(walked: Walked, begin: Begin, ddl: str) -> DataFrame:
 class OverRows:
     """Walks over rows that Spark has sorted."""
 
-    layers: int
+    layers: tuple[str, ...]
     begin: Begin
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -105,7 +104,7 @@ class OverFiles:
             for piece in self.tasks[task]:
                 walk = self.begin()
                 for batch in read_piece(piece, reading, left_out(None)):
-                    yield from walk.advance(as_they_lie(batch))
+                    yield from walk.advance(batch)
                 yield from walk.finish()
 
 
@@ -119,15 +118,9 @@ class OverBucket:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """What the walk over the bucket gives."""
         walk = self.begin()
-        named = zip(self.search.families, self.search.layers, strict=True)
-        layers = [(_words(patterns), layer.names) for patterns, layer in named]
-        for rows in put_together(batches, _words(self.search.plain), layers):
-            yield from walk.advance(rows)
+        for events in put_together(batches, self.search.words, self.search.layer_words):
+            yield from walk.advance(events)
         yield from walk.finish()
-
-
-def _words(patterns: Sequence[CompiledPattern]) -> int:
-    return max(1, -(-len(shared_conditions(patterns)) // WORD_BITS))
 
 
 def _tasks(events: DataFrame, count: int) -> DataFrame:

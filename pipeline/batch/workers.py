@@ -2,53 +2,74 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from uuid import uuid4
 
-import numpy as np
 import pyarrow as pa
 
 from foresail.patterns.compiler import CompiledPattern
-from foresail.patterns.recognition.recogniser import Recogniser
+from foresail.patterns.conditions.packing import words_for
+from foresail.patterns.recognition.monitor import Monitor
 from foresail.patterns.recognition.tables import shared_conditions
-from foresail.pipeline.batch.gathering import gathered, put_together, word_count
-from foresail.pipeline.batch.parquet_reader import NearLayer, ReadBatch, Reading, read_piece
+from foresail.pipeline.batch.gathering import gathered, put_together
+from foresail.pipeline.batch.parquet_reader import NearLayer, Reading, read_piece
 from foresail.pipeline.batch.parquet_source import Piece
-from foresail.pipeline.batch.recognition_line import EventRows, Line
+from foresail.pipeline.batch.partition import LayerPatterns, PartitionRecogniser, monitor_of
 from foresail.pipeline.batch.skewed_tracks import Slices
 from foresail.pipeline.batch.tally import CORRUPT, Tally
 from foresail.pipeline.results.match_table import match_batch
 
+_MOST_MONITORS = 4
+_monitors: dict[str, Monitor] = {}
+"""By the name of a search its monitor: a worker has many tasks of the same, and tables and memos hold for all."""
+
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What to look for: plain patterns, and families with the layer of each group."""
+    """What to look for: plain patterns, and families over layers that workers open."""
 
     plain: tuple[CompiledPattern, ...]
-    families: tuple[tuple[CompiledPattern, ...], ...] = ()
+    families: LayerPatterns = field(default_factory=dict)
     layers: tuple[NearLayer, ...] = ()
+    """Of each layer of the families, in the same order."""
     places: bool = False
     counts_events: bool = True
     """Unset for all but one of several searches of the same events."""
     skip_corrupt: bool = False
     updates: bool = True
-    """Whether open episodes are told at each further detection."""
+    """Whether open episodes are emitted at each further detection."""
+    name: str = field(default_factory=lambda: uuid4().hex)
 
     def reading(self, offsets: bool) -> Reading:
         """What must be read for it."""
         return Reading(shared_conditions(self.plain), self.layers, self.places, offsets, self.skip_corrupt)
 
-    def line(self) -> Line:
-        """Fresh recognisers."""
-        return Line(self.plain, self.families, match_batch, self.updates)
+    @property
+    def words(self) -> int:
+        """How many words the conditions of plain patterns need."""
+        return words_for(len(shared_conditions(self.plain)))
 
-    def recogniser(self) -> Recogniser:
-        """A fresh recogniser of the plain patterns alone."""
-        return Recogniser(self.plain, updates=self.updates)
+    @property
+    def layer_words(self) -> dict[str, tuple[int, tuple[str, ...]]]:
+        """For each layer how many words the conditions of its families need, and the names of its features."""
+        return {layer.name: (words_for(len(layer.conditions)), layer.names) for layer in self.layers}
 
-    def tell(self, tally: Tally | None, line: Line) -> None:
-        """Add to the tally what the line has counted."""
+    def monitor(self) -> Monitor:
+        """The recognisers, made once per worker."""
+        if self.name not in _monitors:
+            if len(_monitors) >= _MOST_MONITORS:
+                _monitors.clear()
+            _monitors[self.name] = monitor_of(self.plain, self.families, self.updates)
+        return _monitors[self.name]
+
+    def recogniser(self) -> PartitionRecogniser:
+        """The recognisers of a partition of which nothing has been read."""
+        return PartitionRecogniser(self.monitor(), match_batch)
+
+    def add_counts(self, tally: Tally | None, recogniser: PartitionRecogniser) -> None:
+        """Add to the tally what was counted."""
         if tally is not None:
-            tally.add(line.counts if self.counts_events else line.matches)
+            tally.add(recogniser.counts if self.counts_events else recogniser.matches)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +84,10 @@ class InPlace:
         """The matches of the tasks that `batches` name."""
         reading = self.search.reading(offsets=False)
         for piece in _pieces(self.tasks, batches):
-            line = self.search.line()
+            recogniser = self.search.recogniser()
             for batch in read_piece(piece, reading, left_out(self.tally)):
-                yield from line.advance(as_they_lie(batch))
-            self.search.tell(self.tally, line)
+                yield from recogniser.advance(batch)
+            self.search.add_counts(self.tally, recogniser)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +119,12 @@ class Receive:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The matches of the bucket's tracks."""
-        line = self.search.line()
-        words = word_count(self.search.plain)
-        layers = [
-            (word_count(patterns), layer.names)
-            for patterns, layer in zip(self.search.families, self.search.layers, strict=True)
-        ]
-        for rows in put_together(batches, words, layers):
-            yield from line.advance(rows)
-        self.search.tell(self.tally, line)
+        recogniser = self.search.recogniser()
+        for events in put_together(batches, self.search.words, self.search.layer_words):
+            yield from recogniser.advance(events)
+        self.search.add_counts(self.tally, recogniser)
         if self.counts is not None:
-            self.counts.update(line.counts)
+            self.counts.update(recogniser.counts)
 
 
 def left_out(tally: Tally | None) -> Callable[[str], None]:
@@ -119,14 +135,6 @@ def left_out(tally: Tally | None) -> Callable[[str], None]:
             tally.add(Counter({(CORRUPT, path): 1}))
 
     return tell
-
-
-def as_they_lie(batch: ReadBatch) -> EventRows:
-    """The events of a batch that is in order of track and time."""
-    first = np.concatenate([[0], np.flatnonzero(batch.codes[1:] != batch.codes[:-1]) + 1])
-    first_of = np.append(first, len(batch.codes)).astype(np.int64)
-    tracks = batch.names.take(pa.array(batch.codes[first]))
-    return EventRows(tracks, first_of, batch.times, batch.words, batch.families, batch.places)
 
 
 def _pieces(tasks: tuple[tuple[Piece, ...], ...], batches: Iterable[pa.RecordBatch]) -> Iterator[Piece]:

@@ -6,9 +6,8 @@ from importlib import import_module
 
 import click
 
-from foresail.pipeline.cli.faults import FAILED, INTERRUPTED, sentence_of
+from foresail.pipeline.cli.faults import FAILED, INTERRUPTED, sentence_of, show_log_lines
 from foresail.pipeline.cli.groups import Commands, with_quiet
-from foresail.pipeline.cli.log_lines import show_log_lines
 from foresail.pipeline.runtime.interruption import has_been_interrupted, notice_interruption
 
 COMMANDS = {
@@ -18,6 +17,9 @@ COMMANDS = {
     "look": "What a file looks like: form, columns, units, doubts; writes a mapping for ingest.",
     "ingest": "Read a feed into canonical positions, laid out by track; nothing is lost.",
     "enrich": "Add what layers say of each position: zones, nearest features, distances.",
+    "new-pattern": "An entry to start from, with the columns of a file of events.",
+    "try": "Find patterns in a file of events, here and now: no Java, an answer in about a second.",
+    "why": "Why a pattern matched on a track, or did not: event by event.",
     "recognise": "Find the patterns of a catalog in any table of events.",
     "train": "Learn from events when patterns come: one model per pattern.",
     "forecast": "Say for every event how soon a pattern will come.",
@@ -32,6 +34,8 @@ COMMANDS = {
     "kernels": "Compile the recognition kernels for this machine, once.",
     "jars": "Fetch the jars that Spark needs, once.",
 }
+MODULES = {"new-pattern": "new_pattern", "try": "try_patterns"}
+"""The files of commands whose names are none for a module."""
 
 
 class LazyCommands(Commands):
@@ -45,7 +49,8 @@ class LazyCommands(Commands):
         """The command of that name, or None."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"foresail.pipeline.cli.{cmd_name}").command
+        module = MODULES.get(cmd_name, cmd_name)
+        command: click.Command = import_module(f"foresail.pipeline.cli.{module}").command
         return with_quiet(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

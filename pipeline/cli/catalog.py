@@ -12,6 +12,7 @@ from foresail.pipeline.errors import InputError, OptionError, OutputError
 
 if TYPE_CHECKING:
     from foresail.patterns.catalog.entry import PatternEntry
+    from foresail.patterns.catalog.languages import LanguageEntry
     from foresail.patterns.catalog.loader import Catalog
 
 _PATTERNS = click.option(
@@ -40,7 +41,8 @@ def command() -> None:
 @_JSON
 def list_patterns(paths: tuple[Path, ...], domain: str | None, as_json: bool) -> None:
     """The patterns and what each finds."""
-    entries = [entry for entry in _catalog(paths) if domain is None or entry.domain in (None, domain)]
+    catalog = _catalog(paths)
+    entries = [e for e in catalog.every if domain is None or e.domain in (None, domain)]
     if as_json:
         rows = [{"name": e.name, "version": e.version, "domain": e.domain, "says": e.says} for e in entries]
         click.echo(json.dumps({"patterns": rows}))
@@ -58,13 +60,19 @@ def list_patterns(paths: tuple[Path, ...], domain: str | None, as_json: bool) ->
 @_JSON
 def show(name: str, paths: tuple[Path, ...], sets: tuple[str, ...], as_yaml: bool, as_json: bool) -> None:
     """Everything about the pattern NAME: parameters, conditions, rules, automaton and symbols."""
+    from foresail.patterns.catalog.entry import PatternEntry
     from foresail.patterns.catalog.pages import rules_of, symbols_of
     from foresail.patterns.catalog.writer import write_entry
     from foresail.patterns.compiler import compile_pattern
 
-    entry = _catalog(paths, sets)[name]
+    catalog = _catalog(paths, sets)
+    other = catalog.other(name)
+    entry = other or catalog[name]
     if as_yaml:
         click.echo(write_entry(entry), nl=False)
+        return
+    if not isinstance(entry, PatternEntry):
+        _show_other(entry, as_json)
         return
     compiled = compile_pattern(entry.spec())
     if as_json:
@@ -81,7 +89,9 @@ def show(name: str, paths: tuple[Path, ...], sets: tuple[str, ...], as_yaml: boo
 @_JSON
 def check(paths: tuple[Path, ...], sets: tuple[str, ...], as_json: bool) -> None:
     """Read and compile the catalog files or folders PATHS; every fault is told with its place."""
-    names, faults = _checked(paths, sets)
+    names, faults, notes = _checked(paths, sets)
+    for note in notes:
+        click.echo(f"foresail: {note}", err=True)
     for fault in faults:
         click.echo(f"foresail: {fault}", err=True)
     if as_json:
@@ -109,7 +119,13 @@ def draw(name: str, out: Path | None, paths: tuple[Path, ...], sets: tuple[str, 
     if out.suffix not in drawings:
         msg = f"{out}: cannot draw as '{out.suffix or out.name}'. Name a file that ends in .svg or .dot."
         raise OptionError(msg)
-    diagram = diagram_of(compile_pattern(_catalog(paths, sets)[name].spec()))
+    catalog = _catalog(paths, sets)
+    other = catalog.other(name)
+    if other is not None:
+        _write(out, other.drawn(out.suffix.removeprefix(".")))
+        click.echo(f"{out}: {other.language}")
+        return
+    diagram = diagram_of(compile_pattern(catalog[name].spec()))
     _write(out, drawings[out.suffix](diagram))
     click.echo(f"{out}: {diagram.states} states, {len(diagram.edges)} arrows")
 
@@ -160,7 +176,7 @@ def import_file(
 def docs(out: Path) -> None:
     """Write a page for each built-in pattern, with its automaton drawn, and an index, into the folder --out."""
     from foresail.patterns.catalog.pages import catalog_pages
-    from foresail.pipeline.reports.words import count_of
+    from foresail.pipeline.reports.page import count_of
 
     pages = catalog_pages(_catalog(()))
     for name, text in pages.items():
@@ -172,7 +188,7 @@ def docs(out: Path) -> None:
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="The file to write; standard output when not given.")
 def schema(out: Path | None) -> None:
     """The JSON Schema of catalog files, with which editors complete and check them."""
-    from foresail.patterns.catalog.schema import catalog_schema
+    from foresail.patterns.catalog.writer import catalog_schema
 
     text = json.dumps(catalog_schema(), indent=2) + "\n"
     if out is None:
@@ -182,8 +198,8 @@ def schema(out: Path | None) -> None:
         click.echo(str(out))
 
 
-def _checked(paths: Sequence[Path], sets: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The names of the patterns that are right, and all faults: those of single files first, then between them."""
+def _checked(paths: Sequence[Path], sets: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+    """The names of the entries that are right, all faults (of single files first, then between them), and notes."""
     from foresail.patterns.catalog.loader import Catalog, catalog_files, read_catalog
     from foresail.patterns.compiler import compile_pattern
     from foresail.patterns.errors import PatternError
@@ -199,15 +215,22 @@ def _checked(paths: Sequence[Path], sets: Sequence[str]) -> tuple[list[str], lis
     try:
         catalog = _catalog(readable, sets) if readable else Catalog(())
     except PatternError as error:
-        return [], [*faults, str(error)]
-    names = []
+        return [], [*faults, str(error)], []
+    names: list[str] = []
+    notes: list[str] = []
+    for other in catalog.others:
+        try:
+            notes += other.check()
+            names.append(other.name)
+        except PatternError as error:
+            faults.append(str(error))
     for entry in catalog:
         try:
             compile_pattern(entry.spec())
             names.append(entry.name)
         except PatternError as error:
             faults.append(str(error))
-    return names, faults
+    return names, faults, notes
 
 
 def _catalog(paths: Sequence[Path], sets: Sequence[str] = ()) -> "Catalog":
@@ -216,6 +239,21 @@ def _catalog(paths: Sequence[Path], sets: Sequence[str] = ()) -> "Catalog":
 
     overrides = overrides_of(tuple(sets))
     return read_catalog(paths, overrides) if paths else built_in_catalog(overrides=overrides)
+
+
+def _show_other(entry: "LanguageEntry", as_json: bool) -> None:
+    """What there is to know of an entry in another language."""
+    sections = [(title, list(rows)) for title, rows in entry.sections()]
+    if as_json:
+        held = entry.model_dump(mode="json", by_alias=True)
+        click.echo(json.dumps({**held, **{title.lower(): dict(rows) for title, rows in sections}}))
+        return
+    click.echo(f"{entry.name} (version {entry.version}, {entry.domain or ANY}, {entry.language})\n\n{entry.says}")
+    for text in (entry.notes, entry.source and f"Source: {entry.source}"):
+        if text:
+            click.echo(f"\n{text}")
+    for title, rows in sections:
+        _block(title, rows)
 
 
 def _print_entry(entry: "PatternEntry", rules: Mapping[str, str]) -> None:
@@ -241,7 +279,7 @@ def _block(title: str, rows: Iterable[tuple[str, object]]) -> None:
 
 
 def _read(path: Path) -> str:
-    from foresail.patterns.bounded_yaml import bounded_text
+    from foresail.bounded_yaml import bounded_text
 
     try:
         return bounded_text(path, str(path))

@@ -37,7 +37,7 @@ def command(
     settings = settings_from(settings_file, master, conf)
     from foresail.pipeline.jobs.demo import run
     from foresail.pipeline.runtime.session import running_spark
-    from foresail.pipeline.sinks.holding import held_output
+    from foresail.pipeline.sinks.output_folder import held_output
 
     progress = open_progress(quiet)
     with held_output(out, "demo"), running_spark(settings, "foresail demo", progress, short_work=True) as spark:

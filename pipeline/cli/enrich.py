@@ -8,10 +8,10 @@ import click
 from foresail.pipeline.cli.faults import FAILED
 from foresail.pipeline.cli.groups import quiet_option
 from foresail.pipeline.cli.options import (
+    rejected_warning,
     settings_from,
     settings_options,
     time_unit_option,
-    told_of_rejected,
     too_many_rejected,
 )
 
@@ -47,11 +47,12 @@ def command(
     Positions that are missing or out of range keep flowing, with null attributes. Layers are GeoJSON, GeoPackage,
     Shapefile, GeoParquet, CSV or WKT; they are checked, and cached by their content.
     """
-    from foresail.pipeline.jobs.enrich import EnrichOrder, EnrichResult, enrich_events, events_folder
+    from foresail.pipeline.jobs.enrich import EnrichOrder, EnrichResult, enrich_events
     from foresail.pipeline.preflight import check_layers, is_little
     from foresail.pipeline.progress import open_progress, write_summary
     from foresail.pipeline.runtime.session import running_spark
-    from foresail.pipeline.sinks.holding import held_output
+    from foresail.pipeline.sinks.output_folder import held_output
+    from foresail.pipeline.sources.parquet_files import events_folder
     from foresail.pipeline.sources.table import check_paths
 
     settings = settings_from(settings_file, master, conf)
@@ -69,8 +70,8 @@ def command(
     )
     # pairs are fewer or more than the positions they are made from: no share can be told
     rejected = 0 if pairs_within_m is not None else result.rejected
-    told = told_of_rejected(result.events, rejected, [events], out / "rejected", settings)
+    warning = rejected_warning(result.events, rejected, [events], out / "rejected", settings)
     if as_json:
-        write_summary(asdict(result) | told)
-    if too_many_rejected(told["rejected_share"], settings):
+        write_summary(asdict(result) | warning)
+    if too_many_rejected(warning["rejected_share"], settings):
         raise SystemExit(FAILED)

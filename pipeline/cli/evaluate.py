@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from foresail.pipeline.cli.forecast_options import Asked, per_option, shared_options
+from foresail.pipeline.cli.options import SharedOptions, end_failed_if_rejected, per_option, shared_options
 from foresail.pipeline.progress import write_summary
 
 SCORES = {
@@ -36,7 +36,7 @@ LEAST = ("calibration", "Brier", "AUC", "MCC", "recall", "precision")
 @click.option("--within", help="Further events ahead, as in 5,30; a third and twice the catalog's if absent.")
 @per_option
 def command(
-    asked: Asked,
+    asked: SharedOptions,
     out: Path,
     folds: int,
     by: str,
@@ -45,7 +45,7 @@ def command(
     per: str | None,
 ) -> None:
     """Judge forecasts: every order, learned features, mean waiting times and gradient boosting in one table."""
-    from foresail.models.scoring.folds import By
+    from foresail.models.scoring.thresholds import By
     from foresail.pipeline.jobs.evaluate import EvaluateRequest, run_evaluate
 
     settings = asked.settings()
@@ -59,7 +59,9 @@ def command(
         per=per,
         settings=settings.forecasting,
     )
-    _show(asked.run("evaluate", settings, run_evaluate, request, out), asked.as_json)
+    summary = asked.run("evaluate", settings, run_evaluate, request, out)
+    _show(summary, asked.as_json)
+    end_failed_if_rejected(summary, settings)
 
 
 def _numbers(option: str, text: str | None) -> tuple[int, ...]:
@@ -80,7 +82,7 @@ def _show(summary: dict[str, Any], as_json: bool) -> None:
         write_summary(summary)
         return
     from foresail.pipeline.cli.tables import print_table, result_console
-    from foresail.pipeline.unfit import left_out_lines
+    from foresail.pipeline.fitting import left_out_lines
 
     title = (
         f"{summary['sampled_events']:,} of {summary['events']:,} events, {summary['folds']} folds by {summary['by']}"

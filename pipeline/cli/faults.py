@@ -1,6 +1,10 @@
-"""How a command that fails says so: one line a user can act on, and the exit code."""
+"""How a command that fails says so: one line a user can act on, and the exit code.
+
+Log lines on standard error: ours begin with `foresail:`, those of a library with the library's own name.
+"""
 
 import errno
+import logging
 import sys
 
 INTERRUPTED = 130
@@ -31,7 +35,7 @@ def sentence_of(error: BaseException) -> str | None:
 def _is_ours(error: BaseException) -> bool:
     """Whether `error` was raised as a fault that the user can mend: each folder's root error ends in its own name."""
     # told by name: importing every folder's errors here would load them all for `foresail --help`
-    roots = {"PipelineError", "PatternError", "ModelError", "GeoError"}
+    roots = {"PipelineError", "PatternError", "ModelError", "GeoError", "YamlError"}
     return any(kind.__name__ in roots and kind.__module__.startswith("foresail.") for kind in type(error).__mro__)
 
 
@@ -47,3 +51,25 @@ def _is_from_spark(error: BaseException) -> bool:
     return bool(spark and isinstance(error, spark.PySparkException)) or bool(
         py4j and isinstance(error, py4j.Py4JError | py4j.Py4JNetworkError)
     )
+
+
+CHATTY = ("kafka",)
+"""Libraries that tell of every try again what reaches us as an error anyway; heard only with --verbose."""
+
+
+class NamedByPackage(logging.Formatter):
+    """`foresail: ...` for our own lines, `kafka: ...` for those of kafka-python."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line, with whose it is in front."""
+        return f"{record.name.partition('.')[0]}: {super().format(record)}"
+
+
+def show_log_lines(verbose: bool) -> None:
+    """Send log lines to standard error: warnings, and with `verbose` all of ours and what chatty libraries say."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(NamedByPackage("%(message)s"))
+    logging.basicConfig(handlers=[handler], level=logging.WARNING)
+    logging.getLogger("foresail").setLevel(logging.INFO if verbose else logging.WARNING)
+    for name in CHATTY:
+        logging.getLogger(name).setLevel(logging.WARNING if verbose else logging.CRITICAL)

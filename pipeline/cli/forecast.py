@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from foresail.pipeline.cli.forecast_options import Asked, shared_options
+from foresail.pipeline.cli.options import SharedOptions, end_failed_if_rejected, engine_option, shared_options
 from foresail.pipeline.progress import write_summary
 
 if TYPE_CHECKING:
@@ -26,17 +26,19 @@ if TYPE_CHECKING:
 )
 @click.option("--model-version", default="champion", show_default=True, help="Which version of the model to use.")
 @click.option("--threshold", type=click.FloatRange(0, 1), help="In place of the one that training chose.")
+@engine_option
 def command(
-    asked: Asked,
+    asked: SharedOptions,
     models: str,
     out: Path,
     form: str,
     emit: str,
     model_version: str,
     threshold: float | None,
+    engine: str | None,
 ) -> None:
     """Forecast patterns: for every event the probability that one comes soon, or when."""
-    from foresail.pipeline.jobs.forecast import ForecastRequest, run_forecast
+    from foresail.pipeline.jobs.forecast_request import ForecastRequest
     from foresail.pipeline.preflight import check_models
 
     settings = asked.settings()
@@ -50,7 +52,16 @@ def command(
         threshold=threshold,
     )
     check_models(models, request.catalog)
-    _show(asked.run("forecast", settings, run_forecast, request, out), asked.as_json)
+    if (engine or settings.jobs.engine) == "local":
+        from foresail.pipeline.local.forecast_job import run_local_forecast
+
+        summary = asked.run_here("forecast", settings, run_local_forecast, request, out)
+    else:
+        from foresail.pipeline.jobs.forecast import run_forecast
+
+        summary = asked.run("forecast", settings, run_forecast, request, out) | {"engine": "spark"}
+    _show(summary, asked.as_json)
+    end_failed_if_rejected(summary, settings)
 
 
 def _show(summary: dict[str, Any], as_json: bool) -> None:
@@ -58,8 +69,8 @@ def _show(summary: dict[str, Any], as_json: bool) -> None:
         write_summary(summary)
         return
     from foresail.pipeline.cli.tables import print_table, result_console
-    from foresail.pipeline.reports.words import count_of
-    from foresail.pipeline.unfit import left_out_lines
+    from foresail.pipeline.fitting import left_out_lines
+    from foresail.pipeline.reports.page import count_of
 
     title = f"{count_of(summary['forecasts'], 'forecast')} for {count_of(summary['events'], 'event')}"
     rows = [

@@ -16,7 +16,7 @@ def command(quiet: bool) -> None:
     from foresail.patterns.conditions.bins import bin_kernels
     from foresail.patterns.recognition.compilation import KERNELS as RECOGNITION
     from foresail.pipeline.stream.alerts.kernel import KERNELS as ALERTS
-    from foresail.pipeline.stream.messages.kernels import KERNELS as MESSAGES
+    from foresail.pipeline.stream.messages.scanning import KERNELS as MESSAGES
 
     progress = open_progress(quiet)
     stream = {**MESSAGES, **ALERTS}

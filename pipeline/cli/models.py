@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from foresail.pipeline.cli.groups import Commands
-from foresail.pipeline.cli.model_explain import explain_command
-from foresail.pipeline.cli.model_rounds import FINE, evaluate, learn, live, merge, store_at
+from foresail.pipeline.cli.model_rounds import FINE, evaluate, explain_command, learn, live, merge, store_at
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -53,10 +52,10 @@ def list_models(patterns: tuple[str, ...], place: str, as_json: bool) -> None:
 
     from foresail.pipeline.cli.tables import print_table, result_console
 
-    told = ("version", "alias", "order", "matches", "trained until")
-    cells = [(*(_text(row[name]) for name in told), _scores(row["scores"])) for row in rows]
+    shown = ("version", "alias", "order", "matches", "trained until")
+    cells = [(*(_text(row[name]) for name in shown), _scores(row["scores"])) for row in rows]
     print_table(
-        result_console(), ("model", *told[1:], "scores"), cells, ("order", "matches", "trained until"), box=SIMPLE
+        result_console(), ("model", *shown[1:], "scores"), cells, ("order", "matches", "trained until"), box=SIMPLE
     )
 
 
@@ -69,7 +68,7 @@ def show(pattern: str, version: str, place: str, as_json: bool) -> None:
     """All about one model of PATTERN: VERSION, champion (the default), challenger, earlier-1, ..."""
     from dataclasses import asdict
 
-    from foresail.models.headers import header_as_json
+    from foresail.models.files import header_as_json
 
     store = store_at(place)
     model, record = store.load(pattern, version), store.record(pattern)
@@ -146,17 +145,17 @@ def promote(
 ) -> None:
     """Let VERSION of PATTERN (the challenger when none is named) serve."""
     store = store_at(place)
-    better, told = True, why
+    better, shown = True, why
     if margin is None:
         store.promote(pattern, version, why)
     else:
         judgement = store.promote_if_better(pattern, margin, version, metric)
-        better, told = judgement.better, judgement.why
+        better, shown = judgement.better, judgement.why
     promoted = store.resolve(pattern, "champion") if better else None
     if as_json:
-        click.echo(json.dumps({"pattern": pattern, "promoted": promoted, "why": told, **_serving(store, pattern)}))
+        click.echo(json.dumps({"pattern": pattern, "promoted": promoted, "why": shown, **_serving(store, pattern)}))
     else:
-        click.echo(f"{pattern}: {promoted} serves: {told}." if better else f"{pattern}: the champion stays: {told}.")
+        click.echo(f"{pattern}: {promoted} serves: {shown}." if better else f"{pattern}: the champion stays: {shown}.")
     if exit_code and not better:
         raise SystemExit(FINE)
 

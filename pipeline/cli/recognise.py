@@ -1,22 +1,28 @@
 """`foresail recognise`: find the patterns of a catalog in any table of events."""
 
+import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from foresail.pipeline.cli.faults import FAILED
 from foresail.pipeline.cli.options import (
+    end_failed_if_rejected,
+    engine_option,
     output_options,
     overrides_of,
+    rejected_warning,
     settings_from,
     settings_options,
     time_unit_option,
-    told_of_rejected,
-    too_many_rejected,
     types_of,
 )
-from foresail.pipeline.progress import open_progress, write_summary
+from foresail.pipeline.errors import OptionError
+from foresail.pipeline.progress import Progress, open_progress, write_summary
+from foresail.pipeline.settings import Settings
+
+if TYPE_CHECKING:
+    from foresail.pipeline.jobs.recognise_request import RecogniseRequest
 
 
 @click.command()
@@ -60,6 +66,7 @@ from foresail.pipeline.progress import open_progress, write_summary
 )
 @click.option("--skip-corrupt", is_flag=True, help="Go on without Parquet files that cannot be read, and tell which.")
 @click.option("--set", "sets", multiple=True, metavar="PATTERN.PARAMETER=VALUE", help="Use this value of a parameter.")
+@engine_option
 @settings_options
 @output_options
 def command(
@@ -77,6 +84,7 @@ def command(
     episodes: str,
     skip_corrupt: bool,
     sets: tuple[str, ...],
+    engine: str | None,
     settings_file: Path | None,
     master: str | None,
     conf: tuple[str, ...],
@@ -86,40 +94,134 @@ def command(
     """Find patterns in events: needs only the columns track and time, and what the conditions name."""
     from foresail.pipeline.batch.planner import Scheme
     from foresail.pipeline.catalogs import catalog_named, files_digest
-    from foresail.pipeline.jobs.enrich import events_folder
-    from foresail.pipeline.jobs.recognise import RecogniseRequest, run_recognise
-    from foresail.pipeline.jobs.recognition_outputs import write_outputs
-    from foresail.pipeline.preflight import check_request, is_little
-    from foresail.pipeline.runtime.session import running_spark
-    from foresail.pipeline.sinks.holding import held_output
 
     if not patterns and not domain:
         msg = "name what to look for: --patterns PATH or --domain maritime."
         raise click.UsageError(msg)
-    digest = files_digest(patterns)
-    catalog = catalog_named(patterns, domain, overrides_of(sets))
-    chosen = types_of(types)
     settings = settings_from(settings_file, master, conf)
+    local = (engine or settings.jobs.engine) == "local"
+    if local:
+        _check_local(form, report, positions, master)
+    from foresail.pipeline.jobs.recognise_request import RecogniseRequest
+
+    digest = files_digest(patterns)
+    catalog = catalog_named(patterns, domain, overrides_of(sets), languages=True)
+    chosen = types_of(types)
     progress = open_progress(quiet)
     table = "jsonl" if form == "jsonl" else "parquet"
     request = RecogniseRequest(
         events, catalog, out, table, chosen, time_unit, layers, settings.layers.directory,
         skip_unfit=not patterns, scheme=Scheme(scheme), skip_corrupt=skip_corrupt, episodes=episodes,
     )  # fmt: skip
-    check_request([events_folder(path) for path in events], catalog, layers, must_fit=bool(patterns))
-    with (
-        held_output(out, "recognise"),
-        running_spark(settings, "foresail recognise", progress, is_little(events)) as spark,
-    ):
-        summary = run_recognise(spark, request, progress)
-        summary |= write_outputs(spark, request, summary, progress, form == "geojson", report, positions)
+    asked = Outputs(form == "geojson", report, positions)
+    if catalog.others:
+        summary = _in_languages(request, settings, progress, local, asked)
+    else:
+        summary = _on_this_machine(request, progress) if local else _on_spark(request, settings, progress, asked)
     changed = files_digest(patterns) != digest
     if changed:
         progress.say("the catalog has changed since the job began: the matches are of the catalog as it was then")
-    told = told_of_rejected(summary["events"], summary["rejected"], events, out / "rejected.jsonl", settings)
-    _show(summary | told | {"catalog_changed": changed}, as_json)
-    if too_many_rejected(told["rejected_share"], settings):
-        raise SystemExit(FAILED)
+    warning = rejected_warning(summary["events"], summary["rejected"], events, out / "rejected.jsonl", settings)
+    show = _show_languages if catalog.others else _show
+    show(summary | warning | {"catalog_changed": changed}, as_json)
+    end_failed_if_rejected(warning, settings)
+
+
+class Outputs(NamedTuple):
+    """What is to be written beside the matches."""
+
+    geojson: bool
+    report: bool
+    positions: bool
+
+
+def _on_spark(request: "RecogniseRequest", settings: Settings, progress: Progress, asked: Outputs) -> dict[str, Any]:
+    from foresail.pipeline.preflight import check_request, is_little
+    from foresail.pipeline.runtime.session import starting_spark
+    from foresail.pipeline.sinks.output_folder import held_output
+    from foresail.pipeline.sources.parquet_files import events_folder
+
+    events, must_fit = request.events, not request.skip_unfit
+    check_request([events_folder(path) for path in events], request.catalog, request.layers, must_fit=must_fit)
+    began = time.monotonic()
+    with (
+        held_output(request.out, "recognise"),
+        starting_spark(settings, "foresail recognise", progress, is_little(events)) as started,
+    ):
+        # these take as long to load as Java takes to start, which it does meanwhile
+        from foresail.pipeline.jobs.recognise import run_recognise
+        from foresail.pipeline.jobs.recognition_outputs import write_outputs
+
+        spark = started()
+        started_s = time.monotonic() - began
+        summary = run_recognise(spark, request, progress)
+        summary |= write_outputs(spark, request, summary, progress, *asked)
+    if started_s > summary["seconds"] and not any("://" in path for path in events) and not any(asked):
+        progress.say(
+            f"Spark took {started_s:.1f} s to start and {summary['seconds']:.1f} s to work: "
+            "--engine local finds the same without starting it"
+        )
+    return summary | {"engine": "spark"}
+
+
+def _on_this_machine(request: "RecogniseRequest", progress: Progress) -> dict[str, Any]:
+    from foresail.pipeline.local.recognise_job import run_local
+    from foresail.pipeline.sinks.output_folder import held_output
+
+    with held_output(request.out, "recognise"):
+        return run_local(request, progress)
+
+
+def _in_languages(
+    request: "RecogniseRequest", settings: Settings, progress: Progress, local: bool, asked: Outputs
+) -> dict[str, Any]:
+    """Entries in other languages, whose rows have columns of their own."""
+    from foresail.pipeline.languages.recognise_job import check_form, run_languages
+    from foresail.pipeline.runtime.session import starting_spark
+    from foresail.pipeline.sinks.output_folder import held_output
+    from foresail.pipeline.sources.table import check_paths
+
+    check_form("geojson" if asked.geojson else request.form, asked.report, asked.positions)
+    check_paths(request.events)
+    with held_output(request.out, "recognise"):
+        if local:
+            return run_languages(request, progress, None)
+        with starting_spark(settings, "foresail recognise", progress) as started:
+            return run_languages(request, progress, started())
+
+
+def _show_languages(summary: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        write_summary(summary)
+        return
+    from foresail.pipeline.cli.tables import print_table, result_console
+    from foresail.pipeline.reports.page import count_of
+
+    key = next(name for name in summary if "_by_" in name)
+    kind, _, by = key.partition("_by_")
+    console = result_console()
+    title = f"{count_of(summary[kind], kind.removesuffix('s'), kind)} in {count_of(summary['events'], 'event')}"
+    print_table(console, (by, kind), [(name, f"{number:,}") for name, number in summary[key].items()], title=title)
+    for name, number in summary["limits"].items():
+        console.print(f"limit {name}: {number:,} left out", markup=False)
+    console.print(
+        f"{summary['events_per_second']:,} events/s, {summary['rejected']:,} rows rejected; "
+        f"written to {summary['output']}",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def _check_local(form: str, report: bool, positions: bool, master: str | None) -> None:
+    """What only Spark can do is wrong usage with --engine local."""
+    given = {"--report": report, "--positions": positions, "--format geojson": form == "geojson", "--master": master}
+    for option, wanted in given.items():
+        if wanted:
+            msg = f"{option}: is made by Spark. Leave --engine local out, or the option."
+            raise OptionError(msg)
+    from foresail.pipeline.runtime.light_start import start_light
+
+    start_light()
 
 
 def _show(summary: dict[str, Any], as_json: bool) -> None:
@@ -127,9 +229,9 @@ def _show(summary: dict[str, Any], as_json: bool) -> None:
         write_summary(summary)
         return
     from foresail.pipeline.cli.tables import print_table, result_console
-    from foresail.pipeline.reports.words import count_of
+    from foresail.pipeline.fitting import left_out_lines
+    from foresail.pipeline.reports.page import count_of
     from foresail.pipeline.stages.known_share import in_words
-    from foresail.pipeline.unfit import left_out_lines
 
     title = f"{count_of(summary['matches'], 'match', 'matches')} in {count_of(summary['events'], 'event')}"
     rows = summary["rows_by_pattern"]

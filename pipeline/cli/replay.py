@@ -6,7 +6,14 @@ from typing import Any
 
 import click
 
-from foresail.pipeline.cli.options import output_options, settings_from, settings_options, time_unit_option
+from foresail.pipeline.cli.options import (
+    end_failed_if_rejected,
+    output_options,
+    reasons_warning,
+    settings_from,
+    settings_options,
+    time_unit_option,
+)
 from foresail.pipeline.errors import OptionError
 from foresail.pipeline.progress import open_progress, write_summary
 
@@ -85,7 +92,9 @@ def command(
     check_paths(events)
     with running_spark(settings, "foresail replay", progress) as spark:
         summary = run_replay(spark, request, progress)
+    summary |= reasons_warning(summary, events, settings)
     _show(summary, as_json)
+    end_failed_if_rejected(summary, settings)
 
 
 def _servers(servers: str | None) -> str:

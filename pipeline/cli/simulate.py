@@ -75,9 +75,8 @@ def command(
 
     from foresail.pipeline.progress import open_progress, write_summary
     from foresail.pipeline.runtime.session import running_spark
-    from foresail.pipeline.simulator.job import simulate, summary_dict
-    from foresail.pipeline.simulator.summary import print_summary
-    from foresail.pipeline.sinks.holding import held_output
+    from foresail.pipeline.simulator.job import print_summary, simulate, summary_dict
+    from foresail.pipeline.sinks.output_folder import held_output
 
     progress = open_progress(quiet)
     with held_output(out, "simulate"), running_spark(settings, "foresail simulate", progress) as spark:

@@ -31,7 +31,7 @@ def command(
     """Recognise, forecast and alert on events as they come, until stopped (Ctrl-C)."""
     from foresail.pipeline.catalogs import catalog_named
     from foresail.pipeline.preflight import check_layers
-    from foresail.pipeline.reports.words import count_of
+    from foresail.pipeline.reports.page import count_of
     from foresail.pipeline.runtime.session import running_spark
     from foresail.pipeline.stages.policy import parse_policy
     from foresail.pipeline.stream.query.job import Stream, prepare_topics, stop_on_signals
@@ -56,6 +56,6 @@ def command(
         write_summary(summary)
     else:
         found = {"event": "events", "match": "matches", "alert": "alerts"}
-        told = ", ".join(count_of(summary[many], one, many) for one, many in found.items())
+        counts = ", ".join(count_of(summary[many], one, many) for one, many in found.items())
         batches = count_of(summary["batches"], "micro-batch", "micro-batches")
-        click.echo(f"{told}, {summary['late']:,} late, {summary['rejected']:,} rejected in {batches}")
+        click.echo(f"{counts}, {summary['late']:,} late, {summary['rejected']:,} rejected in {batches}")

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from foresail.pipeline.cli.forecast_options import Asked, per_option, shared_options
+from foresail.pipeline.cli.options import SharedOptions, end_failed_if_rejected, per_option, shared_options
 from foresail.pipeline.progress import write_summary
 
 HEAD = ("pattern", "model", "order", "symbols", "contexts", "matches", "threshold", "F1 held out")
@@ -30,7 +30,7 @@ MOST_NAMED = 10
 @click.option("--horizon", type=int, help="How many events ahead to look; the catalog says otherwise.")
 @per_option
 def command(
-    asked: Asked,
+    asked: SharedOptions,
     models: str,
     add: bool,
     half_life_days: float | None,
@@ -69,17 +69,21 @@ def command(
         settings=settings.forecasting,
     )
     if not count_only:
-        _show(asked.run("train", settings, run_train, request), asked.as_json)
+        summary = asked.run("train", settings, run_train, request)
+        _show(summary, asked.as_json)
+        end_failed_if_rejected(summary, settings)
         return
     count = count_each_day if each_day else count_interval
 
     def job(spark: Any, request: Any, progress: Any) -> dict[str, Any]:
         return count(spark, request, settings.training, progress)
 
-    _show_count(asked.run("train", settings, job, request), asked)
+    summary = asked.run("train", settings, job, request)
+    _show_count(summary, asked)
+    end_failed_if_rejected(summary, settings)
 
 
-def _show_count(summary: dict[str, Any], asked: Asked) -> None:
+def _show_count(summary: dict[str, Any], asked: SharedOptions) -> None:
     if asked.as_json:
         write_summary(summary)
         return
@@ -102,8 +106,8 @@ def _show(summary: dict[str, Any], as_json: bool) -> None:
         write_summary(summary)
         return
     from foresail.pipeline.cli.tables import print_table, result_console
-    from foresail.pipeline.reports.words import count_of
-    from foresail.pipeline.unfit import left_out_lines
+    from foresail.pipeline.fitting import left_out_lines
+    from foresail.pipeline.reports.page import count_of
 
     console = result_console()
     title = f"{count_of(summary['events'], 'event')} of {count_of(summary['tracks'], 'track')}"

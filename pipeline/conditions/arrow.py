@@ -1,6 +1,6 @@
 """Arrow arrays as the columns that conditions read in Python, without copying where Arrow's layout allows it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,34 @@ from foresail.pipeline.errors import InputError
 
 MOST_EXACT_DIGITS = 15
 """Decimals of so many digits, and the power of ten they are divided by, are exact doubles: one rounding, as in Java."""
+
+
+def attribute_types(schema: pa.Schema) -> dict[str, AttributeType]:
+    """The type of each column that conditions can read, fields of structs under `struct.field`."""
+    found = {key: attribute_type(kind) for key, kind in _fields(schema)}
+    return {key: kind for key, kind in found.items() if kind is not None}
+
+
+def attribute_type(kind: pa.DataType) -> AttributeType | None:
+    """As what conditions compare values of this type; None where they cannot."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return AttributeType.STRING
+    if pa.types.is_boolean(kind):
+        return AttributeType.BOOLEAN
+    if pa.types.is_integer(kind) and kind != pa.uint64():
+        return AttributeType.INTEGER
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind) or kind == pa.uint64():
+        return AttributeType.NUMBER
+    return AttributeType.TIMESTAMP if pa.types.is_timestamp(kind) or pa.types.is_date(kind) else None
+
+
+def _fields(schema: pa.Schema) -> Iterator[tuple[str, pa.DataType]]:
+    for field in schema:
+        yield field.name, field.type
+        if pa.types.is_struct(field.type):
+            yield from ((f"{field.name}.{inner.name}", inner.type) for inner in field.type)
 
 
 def array_columns(table: pa.Table | pa.RecordBatch, names: Iterable[str] | None = None) -> dict[str, ArrayColumn]:

@@ -33,7 +33,6 @@ from foresail.patterns.conditions.lowering import (
     VersusConstant,
     lower,
 )
-from foresail.patterns.conditions.signatures import type_given
 from foresail.patterns.conditions.sun import (
     DAY_US,
     DEGREE_US,
@@ -54,6 +53,7 @@ from foresail.patterns.conditions.syntax import (
     Register,
     Value,
 )
+from foresail.patterns.conditions.typing import type_given
 
 Resolve = Callable[[Attribute], Column]
 """The column that holds an attribute."""

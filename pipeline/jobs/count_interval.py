@@ -14,37 +14,59 @@ from foresail.models.features import with_features
 from foresail.models.store import Interval, ModelStore
 from foresail.models.store.intervals import interval_between
 from foresail.patterns.compiler import CompiledPattern
-from foresail.pipeline.batch.kernel_columns import FamilyGroup
-from foresail.pipeline.batch.track_walk import Walked
+from foresail.pipeline.batch.families import layers_at
 from foresail.pipeline.conditions.spark import attribute_types
 from foresail.pipeline.errors import InputError
-from foresail.pipeline.jobs.pattern_faults import apart, some_of
-from foresail.pipeline.jobs.train import TrainRequest, events_between, read_training_events, sample_for
+from foresail.pipeline.jobs.train import TrainRequest, events_between
 from foresail.pipeline.progress import Progress
 from foresail.pipeline.settings import TrainingSettings
+from foresail.pipeline.sources.table import RowCounts
+from foresail.pipeline.training.apart import apart, some_of
 from foresail.pipeline.training.choices import choose, kept_features
-from foresail.pipeline.training.count import Counted, count_patterns
-from foresail.pipeline.training.forecast_pattern import ForecastPattern
-from foresail.pipeline.training.forecast_patterns import forecast_patterns, layers_at, near_rows
-from foresail.pipeline.training.held_out import HeldOut, write_held_out
-from foresail.pipeline.training.hold_out import is_held_out
+from foresail.pipeline.training.count import Counted
+from foresail.pipeline.training.forecast_patterns import (
+    ForecastPattern,
+    forecast_patterns,
+    reach_by_layer,
+    settings_of,
+)
+from foresail.pipeline.training.held_out import HeldOut, is_held_out, write_held_out
+from foresail.pipeline.training.learning import sample_for
 from foresail.pipeline.training.model_store import open_store
-from foresail.pipeline.training.track_sample import Sample
+from foresail.pipeline.training.readable_events import readable_events
+from foresail.pipeline.training.sample import Sample
+from foresail.pipeline.training.spark_events import SparkEvents
 
 
 def count_interval(
     spark: SparkSession, request: TrainRequest, training: TrainingSettings, progress: Progress
 ) -> dict[str, Any]:
     """Count the events from `since` until before `until` into the store; an interval without events is no fault."""
+    _times(request)
+    events, rows_read = _read(spark, request, progress)
+    return _counted_interval(spark, request, events, training, progress) | rows_read.summary
+
+
+def _read(spark: SparkSession, request: TrainRequest, progress: Progress) -> tuple[DataFrame, RowCounts]:
+    """All events, and how many rows of the whole input became none: a rejected row may have no time to belong to."""
+    with progress.step("reading events"):
+        return readable_events(spark, request)
+
+
+def _counted_interval(
+    spark: SparkSession, request: TrainRequest, every: DataFrame, training: TrainingSettings, progress: Progress
+) -> dict[str, Any]:
     began = time.monotonic()
     interval = interval_between(*_times(request))
     store = open_store(str(request.models), lambda: spark)
-    events = events_between(read_training_events(spark, request), request.since, request.until)
+    events = events_between(every, request.since, request.until)
     if events.isEmpty():
         progress.say(f"there are no events from {request.since} to {request.until}: nothing is counted")
         return _summary(interval, {}, {}, 0, began)
     layers = layers_at(request.layers, request.layer_cache, progress)
-    patterns, skipped = forecast_patterns(request.catalog, events, layers, request.skip_unfit)
+    patterns, skipped = forecast_patterns(
+        request.catalog, events.columns, attribute_types(events.schema), layers, request.skip_unfit
+    )
     held = is_held_out(training.held_out_share)
     with progress.step("choosing features"):
         compiled = _compiled(request, store, patterns, events.where(~held), layers, skipped, progress)
@@ -65,11 +87,13 @@ def count_each_day(
 ) -> dict[str, Any]:
     """Count every day (UTC) from `since` until before `until` as an interval of its own."""
     began = time.monotonic()
+    days = list(days_between(*_times(request)))
+    events, rows_read = _read(spark, request, progress)
     counted = [
-        count_interval(spark, replace(request, since=since, until=until), training, progress)
-        for since, until in days_between(*_times(request))
+        _counted_interval(spark, replace(request, since=since, until=until), events, training, progress)
+        for since, until in days
     ]
-    return {"intervals": counted, "seconds": round(time.monotonic() - began, 3)}
+    return {"intervals": counted, **rows_read.summary, "seconds": round(time.monotonic() - began, 3)}
 
 
 def days_between(since: datetime, until: datetime) -> Iterator[tuple[datetime, datetime]]:
@@ -99,6 +123,7 @@ def _compiled(
     """The patterns with the features that earlier intervals count; learned on the first one."""
     found: dict[str, CompiledPattern] = {}
     sample: Sample | None = None
+    most, how = request.settings.train_sample_events, request.settings
     names = list(dict.fromkeys(p.layer for p in patterns if p.layer is not None))
     for p in patterns:
         with apart(p.name, skipped, progress):
@@ -109,9 +134,11 @@ def _compiled(
             elif p.entry.learn is None:
                 found[p.name] = p.pattern
             else:
-                sample = sample or sample_for(events, patterns, layers, request.settings.train_sample_events)
+                sample = sample or sample_for(SparkEvents(events, layers), patterns, most)
                 place = names.index(p.layer) if p.layer is not None else None
-                found[p.name] = choose(p, sample, place, request.settings, request.settings_of(p)).pattern
+                found[p.name] = choose(
+                    p, sample, place, how, settings_of(p, how, request.order, request.horizon)
+                ).pattern
     return found
 
 
@@ -123,11 +150,9 @@ def _counted(
     layers: Mapping[str, Layer],
 ) -> Counted:
     plain = tuple(compiled[p.name] for p in patterns if p.layer is None)
-    groups = tuple(
-        FamilyGroup(tuple(compiled[p.name] for p in patterns if p.layer == layer), near)
-        for layer, near in near_rows(patterns, layers).items()
-    )
-    return count_patterns(Walked(events, plain, groups), request.settings.max_order)
+    reach = reach_by_layer(patterns)
+    families = {layer: tuple(compiled[p.name] for p in patterns if p.layer == layer) for layer in reach}
+    return SparkEvents(events, layers).counted(plain, families, reach, request.settings.max_order, {})
 
 
 def _hold_out(
@@ -143,7 +168,7 @@ def _hold_out(
         progress.say("no track of the interval is held out: models are judged on earlier ones")
         return 0
     with progress.step("keeping the held-out tracks"):
-        sample = sample_for(events, patterns, layers, training.held_out_events)
+        sample = sample_for(SparkEvents(events, layers), patterns, training.held_out_events)
         names = tuple(dict.fromkeys(p.layer for p in patterns if p.layer is not None))
         write_held_out(store.storage, interval, HeldOut(sample, names, attribute_types(events.schema)))
     return sample.events

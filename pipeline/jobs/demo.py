@@ -189,7 +189,8 @@ class _Demo:
             said.append(f"Each position learned how far it is from, and whether it is in, the nearest of: {kinds}.")
 
     def _recognise(self, catalog: "Catalog") -> "tuple[dict[str, Any], tuple[PatternScore, ...]]":
-        from foresail.pipeline.jobs.recognise import RecogniseRequest, run_recognise  # noqa: PLC0415
+        from foresail.pipeline.jobs.recognise import run_recognise  # noqa: PLC0415
+        from foresail.pipeline.jobs.recognise_request import RecogniseRequest  # noqa: PLC0415
         from foresail.pipeline.simulator.score import score_matches  # noqa: PLC0415
 
         with self._step("recognise") as said:
@@ -219,7 +220,8 @@ class _Demo:
         return summary
 
     def _forecast(self, catalog: "Catalog") -> dict[str, Any]:
-        from foresail.pipeline.jobs.forecast import ForecastRequest, run_forecast  # noqa: PLC0415
+        from foresail.pipeline.jobs.forecast import run_forecast  # noqa: PLC0415
+        from foresail.pipeline.jobs.forecast_request import ForecastRequest  # noqa: PLC0415
 
         with self._step("forecast") as said:
             request = ForecastRequest(
@@ -252,6 +254,6 @@ class _Demo:
         from foresail.pipeline.reports.demo import write_demo_report  # noqa: PLC0415
 
         with self._step("report") as said, self.progress.step("writing the report"):
-            write_demo_report(self.spark, result, catalog, self.layers, self.layer_cache, recognised["skipped"])
+            write_demo_report(self.spark, result, catalog, self.layers, self.layer_cache, recognised)
             said.append("This page.")
         return replace(result, steps=tuple(self.steps))

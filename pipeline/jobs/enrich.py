@@ -15,10 +15,11 @@ from foresail.geo.proximity import PairSettings, pairs
 from foresail.pipeline.errors import InputError
 from foresail.pipeline.progress import SILENT, Progress
 from foresail.pipeline.sinks.output_folder import replaced
+from foresail.pipeline.sources.parquet_files import EVENTS, events_folder
 from foresail.pipeline.sources.table import read_events
 from foresail.pipeline.stages.layout import by_track, read_layout, write_layout
 
-EVENTS, REJECTED = "events", "rejected"
+REJECTED = "rejected"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def _enrich(spark: SparkSession, order: EnrichOrder, progress: Progress) -> Enri
         events=rows,
         rejected=rejected,
         positions_unknown=counts.pop("positions_unknown"),
-        layers=_told(layers, order.strategy),
+        layers=_layer_facts(layers, order.strategy),
         attributes=counts,
         laid_out_by_track=layout is not None,
         seconds=round(seconds, 3),
@@ -95,12 +96,7 @@ def _enrich(spark: SparkSession, order: EnrichOrder, progress: Progress) -> Enri
     )
 
 
-def events_folder(path: str) -> str:
-    """Where the events of `path` lie: in its folder `events` if a command wrote it, else in itself."""
-    return str(Path(path) / EVENTS) if (Path(path) / EVENTS).is_dir() else path
-
-
-def _told(layers: Sequence[Layer], strategy: Strategy) -> list[dict[str, Any]]:
+def _layer_facts(layers: Sequence[Layer], strategy: Strategy) -> list[dict[str, Any]]:
     choices = choose(layers, strategy)
     return [
         {"name": layer.spec.name, "kind": layer.spec.kind, "version": layer.version}

@@ -40,9 +40,9 @@ def explained(error: BaseException, master: str) -> PipelineError | None:
 
 def cause_of(error: BaseException) -> str:
     """What is at the root of an error of a query, in one line: never a part of the plan that Spark prints after it."""
-    told = explained(error, "local")
-    if told is not None:
-        return str(told).rstrip(".")
+    message = explained(error, "local")
+    if message is not None:
+        return str(message).rstrip(".")
     raised = RAISED.findall(str(error).split(PLAN)[0])
     return (raised[-1] if raised else QUERY.sub("", one_line(error))).strip().rstrip(".")[:300]
 

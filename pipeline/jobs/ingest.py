@@ -23,15 +23,19 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from foresail.pipeline.errors import BalanceError, InputError
 from foresail.pipeline.progress import SILENT, Progress
-from foresail.pipeline.quality.measure import measure_events, measure_rows
-from foresail.pipeline.quality.rejection import looks_like, rejected_share, rejection_warning
+from foresail.pipeline.quality.measure import (
+    looks_like,
+    measure_events,
+    measure_rows,
+    rejected_share,
+    rejection_warning,
+)
 from foresail.pipeline.quality.report import write_quality
-from foresail.pipeline.reports.words import count_of
+from foresail.pipeline.reports.page import count_of
 from foresail.pipeline.runtime.interruption import interruption_delayed
 from foresail.pipeline.schemas import DERIVED_COLUMNS
-from foresail.pipeline.sinks.ledger import Ledger, read_ledger
 from foresail.pipeline.sinks.output_folder import replaced
-from foresail.pipeline.sinks.set_aside import aside_rows, read_aside, write_aside
+from foresail.pipeline.sinks.set_aside import Ledger, aside_rows, read_aside, read_ledger, write_aside
 from foresail.pipeline.sources.feed import Feed
 from foresail.pipeline.sources.kafka import SCHEME, Topic, parse_topic
 from foresail.pipeline.sources.reading import NotOfFeedError, Reading, read_messages, read_topic_messages
@@ -233,12 +237,12 @@ def _write(
 
 def _with_warning(result: IngestResult, order: IngestOrder, files: list[SourceFile]) -> IngestResult:
     share = rejected_share(result.rows_in, result.reasons)
-    told = replace(result, rejected_share=round(share, 4))
+    warned = replace(result, rejected_share=round(share, 4))
     if not result.rejected or share < order.warn_share:
-        return told
+        return warned
     place = next((file.local for file in files if file.local), None)
     seen = looks_like(place, order.feed.name) if place else ""
-    return replace(told, warnings=(rejection_warning(result.rows_in, result.reasons, REASONS, seen),))
+    return replace(warned, warnings=(rejection_warning(result.rows_in, result.reasons, REASONS, seen),))
 
 
 def check_balance(result: IngestResult) -> None:

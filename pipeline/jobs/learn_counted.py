@@ -17,7 +17,7 @@ from foresail.patterns.compiler import compile_pattern
 from foresail.patterns.spec import without_features
 from foresail.pipeline.errors import InputError
 from foresail.pipeline.settings import ForecastSettings, TrainingSettings
-from foresail.pipeline.training.forecast_pattern import ForecastPattern, settings_of
+from foresail.pipeline.training.forecast_patterns import ForecastPattern, settings_of
 from foresail.pipeline.training.held_out import HeldOut, read_held_out
 
 
@@ -116,9 +116,9 @@ def judge_live(order: Round, tolerance: float, metric: str) -> dict[str, Any]:
     if not found.get("positives"):
         return {"pattern": name, "champion": champion, "degraded": False, "why": f"no match came on {held.data}"}
     then = first.values[metric] if first else found[metric]
-    told = f"{metric} {found[metric]:.4f} on {held.data}, {then:.4f} when it was judged first"
+    comparison = f"{metric} {found[metric]:.4f} on {held.data}, {then:.4f} when it was judged first"
     degraded = found[metric] < then - tolerance
-    return {"pattern": name, "champion": champion, "degraded": degraded, "why": told, "scores": found}
+    return {"pattern": name, "champion": champion, "degraded": degraded, "why": comparison, "scores": found}
 
 
 def score_on(model: Model, entry: PatternEntry, held: HeldOut) -> dict[str, float]:

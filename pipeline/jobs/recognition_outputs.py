@@ -7,18 +7,15 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from foresail.geo import read_layers
-from foresail.pipeline.jobs.enrich import events_folder
-from foresail.pipeline.jobs.recognise import RecogniseRequest
+from foresail.pipeline.jobs.recognise_request import RecogniseRequest
 from foresail.pipeline.progress import Progress
-from foresail.pipeline.reports.recognition import REPORT_FILE, write_recognition_report
-from foresail.pipeline.results.marked_positions import marked_positions
-from foresail.pipeline.results.whole_matches import placed, read_matches, whole_matches
+from foresail.pipeline.reports.page import REPORT_FILE
+from foresail.pipeline.results.whole_matches import marked_positions, placed, read_matches, whole_matches
 from foresail.pipeline.sinks.geojson import write_geojson
 from foresail.pipeline.sinks.output_folder import replaced
-from foresail.pipeline.sources.parquet_files import usable_files
+from foresail.pipeline.sources.parquet_files import events_folder, usable_files
 from foresail.pipeline.sources.table import read_events
-from foresail.pipeline.stages.since_start import with_start
+from foresail.pipeline.stages.derive import with_start
 
 GEOJSON_FILE, POSITIONS = "matches.geojson", "positions"
 
@@ -50,6 +47,10 @@ def write_outputs(
             write_geojson(placed(whole_matches(read_matches(spark, matches)), events), written["geojson"])
     if report:
         with progress.step(f"writing {REPORT_FILE}"):
+            # pages take a second to load, and are not always asked for
+            from foresail.geo import read_layers  # noqa: PLC0415
+            from foresail.pipeline.reports.recognition import write_recognition_report  # noqa: PLC0415
+
             layers = read_layers(request.layers, request.layer_cache) if request.layers else ()
             write_recognition_report(
                 spark, matches, events, request.catalog, layers, request.out, summary.get("skipped", {}),

@@ -74,8 +74,8 @@ def _stages(context: SparkContext, group: str) -> str:
     tracker = context.statusTracker()
     jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
     every = sorted({stage for job in jobs if job for stage in job.stageIds})
-    told = [tracker.getStageInfo(stage) for stage in every]
-    active = [info for info in told if info and info.numActiveTasks]
+    stages_info = [tracker.getStageInfo(stage) for stage in every]
+    active = [info for info in stages_info if info and info.numActiveTasks]
     if not active:
         return ""
     done, tasks = sum(info.numCompletedTasks for info in active), sum(info.numTasks for info in active)
@@ -92,8 +92,8 @@ def _stage_seconds(context: SparkContext, group: str) -> dict[str, float]:
     for number, stage in enumerate(stages, 1):
         if tracker.getStageInfo(stage) is None:
             continue  # Spark keeps no record of a stage that it could skip
-        told = store.lastStageAttempt(stage)
-        moments = [told.submissionTime(), told.completionTime()]
+        stages_info = store.lastStageAttempt(stage)
+        moments = [stages_info.submissionTime(), stages_info.completionTime()]
         if all(moment.isDefined() for moment in moments):
             begun, ended = (moment.get().getTime() for moment in moments)
             seconds[f"stage {number}"] = round((ended - begun) / 1000, 3)

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foresail.pipeline.errors import BrokerError, JavaError
-from foresail.pipeline.kafka.properties import HOST, controller_port_in, server_properties
-from foresail.pipeline.kafka.topics import is_reachable
+from foresail.pipeline.kafka.topics import HOST, controller_port_in, is_reachable, server_properties
 from foresail.pipeline.progress import SILENT, Progress
 from foresail.pipeline.runtime.jars import KAFKA_BROKER, resolve
 from foresail.pipeline.runtime.prerequisites import java_binary, java_fault

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from foresail.pipeline.look.head import Head
-from foresail.pipeline.look.rows import SHOWN_ROWS
-from foresail.pipeline.sources.csv_lines import fits
+from foresail.pipeline.look.tables import SHOWN_ROWS
 from foresail.pipeline.sources.feeds import FEEDS
-from foresail.pipeline.sources.nmea_sentence import parse_sentence
+from foresail.pipeline.sources.nmea import parse_sentence
+from foresail.pipeline.sources.text_rows import fits
 
 GEOJSON_MESSAGE = {"properties.mmsi", "geometry.coordinates"}
 LOOKED_LINES = 2_000

@@ -8,15 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from foresail.pipeline.look import known
-from foresail.pipeline.look.guess import Domain, Guess, guess_columns
-from foresail.pipeline.look.head import Head, read_head
+from foresail.pipeline.look.guess import Domain, Guess, guess_columns, unit_by_motion
+from foresail.pipeline.look.head import Head, Text, read_head, text_of
 from foresail.pipeline.look.mapping import attribute_name, common_decimal, mapping_of, mapping_text
-from foresail.pipeline.look.parquet import MAGIC, NotReadableError, parquet_table
 from foresail.pipeline.look.profile import Profile
-from foresail.pipeline.look.rows import fixes_of, parsed_rows
-from foresail.pipeline.look.speeds import unit_by_motion
-from foresail.pipeline.look.tables import Table, csv_table, json_table
-from foresail.pipeline.look.text import Text, text_of
+from foresail.pipeline.look.tables import (
+    MAGIC,
+    NotReadableError,
+    Table,
+    csv_table,
+    fixes_of,
+    json_table,
+    parquet_table,
+    parsed_rows,
+)
 from foresail.pipeline.sources.mapped import Mapping
 
 MAPPED = "mapped"

@@ -9,11 +9,10 @@ import yaml
 from foresail.pipeline.look.guess import ColumnGuess, Guess
 from foresail.pipeline.look.profile import Profile
 from foresail.pipeline.look.tables import Table
-from foresail.pipeline.look.times import DAY_S, SERIAL_EPOCH_DAYS
-from foresail.pipeline.look.values import Decimal
+from foresail.pipeline.look.times import DAY_S, SERIAL_EPOCH_DAYS, Decimal
 from foresail.pipeline.schemas import DERIVED_COLUMNS, POSITION_COLUMNS
 
-RESERVED = frozenset(
+TAKEN_COLUMNS = frozenset(
     (*POSITION_COLUMNS, *DERIVED_COLUMNS, "line", "raw", "fault", "station", "repairs", "reason", "age")
 )
 
@@ -102,7 +101,7 @@ def _kept(guess: Guess, profiles: Sequence[Profile], decimal: Decimal) -> dict[s
         if not profile.filled or profile.name in guess.used:
             continue
         name = attribute_name(profile.name)
-        while name in RESERVED or name in kept:
+        while name in TAKEN_COLUMNS or name in kept:
             name = f"{name}_2" if name in kept else f"feed_{name}"
         entry: dict[str, Any] = {"column": profile.name, "type": profile.kind}
         if profile.missing:

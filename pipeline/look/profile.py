@@ -6,8 +6,19 @@ from datetime import datetime
 from functools import cached_property
 
 from foresail.pipeline.look.roles import Named, is_label, roles_of
-from foresail.pipeline.look.times import TimeForm, is_clock_column, is_date_column, time_form
-from foresail.pipeline.look.values import Column, Decimal, decimal_of, is_grouped, kind_of, numbers_of, sentinels_of
+from foresail.pipeline.look.times import (
+    Column,
+    Decimal,
+    TimeForm,
+    decimal_of,
+    is_clock_column,
+    is_date_column,
+    is_grouped,
+    kind_of,
+    numbers_of,
+    sentinels_of,
+    time_form,
+)
 
 EXAMPLES = 3
 

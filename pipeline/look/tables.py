@@ -1,16 +1,26 @@
-"""Text to a table of cells: CSV with any delimiter, JSON messages with their objects flattened."""
+"""Text to a table of cells: CSV with any delimiter, JSON messages with their objects flattened.
+
+The first rows as the guess reads them: what a user checks before a whole file is read that way.
+
+The first rows of a Parquet file, as cells of text: its types are known, its columns are guessed like any other's.
+"""
 
 import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+import struct
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from typing import Any
 
-from foresail.pipeline.look.times import DATED
-from foresail.pipeline.look.values import POINT_NUMBER, Column
-from foresail.pipeline.sources.csv_lines import LONGEST_LINE_CHARACTERS
+from foresail.pipeline.look.guess import ColumnGuess, Fix, Guess
+from foresail.pipeline.look.head import Head
+from foresail.pipeline.look.times import DATED, PLACEHOLDERS, POINT_NUMBER, Column, number_of
+from foresail.pipeline.sources.fields import UNIT_FACTORS
+from foresail.pipeline.sources.mapped import ANGLES, FILE
+from foresail.pipeline.sources.text_rows import LONGEST_LINE_CHARACTERS
 
 DELIMITERS = (",", ";", "\t", "|", ":", " ")
 """Blanks and colons last: they also stand within values."""
@@ -201,3 +211,120 @@ def _cell(value: Any) -> str | None:
     if isinstance(value, str):
         return value.strip() or None
     return json.dumps(value)
+
+
+SHOWN_ROWS = 10
+WHOLE = ("mmsi", "nav_status", "ship_type", "satellites")
+TEXTS = ("track", "name", "vessel_type")
+
+
+def parsed_rows(guess: Guess, table: Table, file: str, most: int = SHOWN_ROWS) -> list[dict[str, Any]]:
+    """The first rows with the canonical columns of `guess`; None where a cell has no value."""
+    places = {name: place for place, name in reversed(list(enumerate(table.names)))}
+
+    def cells(row: Sequence[str | None], names: Sequence[str]) -> list[str | None]:
+        return [file if name == FILE else row[places[name]] for name in names]
+
+    return [
+        {column.role: _value(column, cells(row, column.columns)) for column in guess.columns}
+        for row in table.rows[:most]
+    ]
+
+
+def fixes_of(guess: Guess, table: Table, role: str) -> list[Fix]:
+    """Positions with the speed as the file has it, for the judge of units."""
+    fixes = []
+    for row in parsed_rows(guess, table, "", len(table.rows)):
+        track, time, lon, lat = (row.get(name) for name in ("track", "time", "lon", "lat"))
+        speed = row.get(role)
+        if time is not None and None not in (lon, lat, speed):
+            fixes.append(Fix(str(track or row.get("mmsi")), time, lon, lat, speed))  # type: ignore[arg-type]
+    return fixes
+
+
+def _value(column: ColumnGuess, cells: Sequence[str | None]) -> Any:
+    known = [cell for cell in cells if cell is not None and cell.lower() not in PLACEHOLDERS]
+    if len(known) < len(cells):
+        return None
+    text = " ".join(known)
+    if column.time:
+        return column.time.parse(text)
+    if column.codes:
+        return column.codes.get(text.lower())
+    if column.role in TEXTS:
+        return text
+    value = number_of(text, column.decimal)
+    if value is None or value in column.missing:
+        return None
+    return _converted(column, value)
+
+
+def _converted(column: ColumnGuess, value: float) -> float | int:
+    value *= column.scale or 1.0
+    if column.role in WHOLE:
+        return int(value)
+    factors = UNIT_FACTORS.get("angle" if column.role in ANGLES else column.role, {})
+    value *= factors.get(column.unit or "", 1.0)
+    return value + 360 if column.role in ANGLES and -360 <= value < 0 else value
+
+
+MAGIC = b"PAR1"
+LOOKED_ROWS = 1_000
+LONGEST_FOOTER_BYTES = 64 << 20
+
+
+class NotReadableError(Exception):
+    """Why the file cannot be looked into."""
+
+
+def parquet_table(head: Head) -> Table:
+    """The first rows of `head`, whose file is Parquet."""
+    import pyarrow as pa  # noqa: PLC0415 - a text file is looked at without it
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    if head.packed and not head.whole:
+        msg = "is Parquet inside an archive, too long to look into: unpack it first"
+        raise NotReadableError(msg)
+    source = io.BytesIO(head.data) if head.packed else head.path.open("rb")
+    with source:
+        _check_footer(source)
+        try:
+            file = pq.ParquetFile(source, pre_buffer=False)
+            names = file.schema_arrow.names[:MOST_COLUMNS]
+            batch = next(file.iter_batches(LOOKED_ROWS, columns=names), None)
+        except (OSError, pa.ArrowException) as error:
+            msg = f"cannot be read as Parquet ({str(error).splitlines()[0][:120]})"
+            raise NotReadableError(msg) from None
+    columns = [[_plain_text(value) for value in column.to_pylist()] for column in batch.columns] if batch else []
+    rows: Iterable[tuple[str | None, ...]] = zip(*columns, strict=True) if columns else ()
+    return Table(tuple(names), tuple(rows))
+
+
+def _check_footer(source: Any) -> None:
+    source.seek(0, io.SEEK_END)
+    size = source.tell()
+    if size < 12:
+        msg = "ends before its footer: it is cut off"
+        raise NotReadableError(msg)
+    source.seek(size - 8)
+    length, magic = struct.unpack("<I4s", source.read(8))
+    if magic != MAGIC or length > size - 12:
+        msg = "begins as Parquet but has no footer: it is cut off"
+        raise NotReadableError(msg)
+    if length > LONGEST_FOOTER_BYTES:
+        msg = f"has a footer of {length:,} bytes, above the limit of {LONGEST_FOOTER_BYTES:,}"
+        raise NotReadableError(msg)
+    source.seek(0)
+
+
+def _plain_text(value: Any) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, datetime):
+        text = value.astimezone(UTC).isoformat() if value.tzinfo else value.isoformat()
+        return text.replace("T", " ")
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return value[:32].hex()
+    return str(value).strip() or None

@@ -1,5 +1,9 @@
-"""What positions are like, measured: spans, counts for each track, intervals, gaps and where they lie."""
+"""What positions are like, measured: spans, counts for each track, intervals, gaps and where they lie.
 
+When so many rows were set aside that the user should hear of it: the share, and the sentence that says so.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -8,7 +12,10 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from foresail.pipeline.errors import InputError, PipelineError
 from foresail.pipeline.schemas import POSITION_COLUMNS
+from foresail.pipeline.sources.table import RowCounts
+from foresail.pipeline.sources.zip_files import archive_name
 
 INTERVAL_EDGES_S = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 21_600, 43_200, 86_400)
 TRACK_SIZE_EDGES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000)
@@ -131,3 +138,82 @@ def _coverage(events: DataFrame, box: list[float | None]) -> dict[str, Any]:
         "south": south,
         "cells": sorted([cell["column"], cell["row"], cell["count"]] for cell in cells),
     }
+
+
+SOUND = ("blank_line", "header_line", "comment", "other_sentence", "message_part", "not_a_position")
+"""Reasons of rows that are as they should be and were never to become positions; they count on neither side."""
+MEANINGS = {
+    "unreadable": "do not fit the columns and their types",
+    "no_track": "have no track",
+    "no_time": "have no time",
+    "bad_time": "have a time that cannot be read",
+}
+"""Why rows of tables are rejected."""
+COMMONEST = 2
+
+
+def rejected_share(rows: int, reasons: Mapping[str, int]) -> float:
+    """Of the rows that could have been positions the share that was rejected; 1 where every row was, sound or not."""
+    rejected = sum(reasons.values())
+    sound = sum(reasons.get(reason, 0) for reason in SOUND)
+    if not rows:
+        return 0.0
+    return 1.0 if rejected >= rows else (rejected - sound) / (rows - sound)
+
+
+def rejection_warning(rows: int, reasons: Mapping[str, int], meanings: Mapping[str, str], seen: str = "") -> str:
+    """How many rows were rejected, why most of them, and what the file was `seen` to be."""
+    rejected = sum(reasons.values())
+    commonest = sorted(reasons.items(), key=lambda entry: -entry[1])[:COMMONEST]
+    why = "; ".join(f"{count:,} {reason}" + _meaning(meanings.get(reason)) for reason, count in commonest)
+    return f"{rejected:,} of {rows:,} rows were rejected: {why}. {seen}".rstrip()
+
+
+def table_warning(rows: int, rejected: int, paths: Sequence[str], where: str) -> str:
+    """How many rows of a table were rejected, where they are, and what its first file looks like."""
+    said = f"{rejected:,} of {rows:,} rows were rejected: they are in {where}, each with its reason. {_seen(paths)}"
+    return said.rstrip()
+
+
+def check_some_good(rows: RowCounts, paths: Sequence[str]) -> None:
+    """Raise where every row of a table was rejected: there is nothing to work on."""
+    if rows.rejected and not rows.good:
+        raise InputError(", ".join(paths) + ": " + reasons_warning(rows.summary, paths))
+
+
+def reasons_warning(summary: Mapping[str, Any], paths: Sequence[str]) -> str:
+    """The same for a job that writes no rejected rows: why they were, told by `RowCounts.summary`."""
+    return rejection_warning(summary["rows_read"], summary["rejected_reasons"], MEANINGS, _seen(paths))
+
+
+def looks_like(path: Path, feed: str | None = None) -> str:
+    """What `path` looks like in a sentence, with the way on; nothing where it cannot be looked at."""
+    from foresail.pipeline.look import look_at  # noqa: PLC0415 - only where something is wrong
+
+    try:
+        look = look_at(path)
+    except PipelineError:
+        return ""
+    if look.feed not in (None, "mapped", feed):
+        way_on = f"It looks like --from {look.feed}."
+    elif look.faults:
+        way_on = f"It cannot be read as it is: {look.faults[0]}."
+    else:
+        way_on = f"See how it can be read: `foresail look {_as_named(path)}`."
+    return f"{path.name} is {look.says}. {way_on}"
+
+
+def _seen(paths: Sequence[str]) -> str:
+    """What the first file looks like; nothing where only folders are named."""
+    file = next((Path(path) for path in paths if Path(path).is_file()), None)
+    return looks_like(file) if file else ""
+
+
+def _as_named(path: Path) -> Path:
+    """The file that the user named: of an unpacked member the archive."""
+    named = Path(archive_name(str(path)))
+    return next((place for place in (named, *named.parents) if place.is_file()), path)
+
+
+def _meaning(text: str | None) -> str:
+    return f" ({text})" if text else ""

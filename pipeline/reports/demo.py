@@ -12,11 +12,28 @@ from foresail.models.model import Model
 from foresail.models.store import ModelStore
 from foresail.patterns.catalog.loader import Catalog
 from foresail.pipeline.reports.evaluation import how_measured, pattern_evaluation
-from foresail.pipeline.reports.evaluation_words import in_short
+from foresail.pipeline.reports.evaluation_plots import in_short
 from foresail.pipeline.reports.forecast_section import explained, warning_groups, warnings_table
 from foresail.pipeline.reports.map_view import MapView, map_data, map_markup
-from foresail.pipeline.reports.markup import Column, Markup, joined, note, table, tag
-from foresail.pipeline.reports.page import Page, Section, paragraphs, write_page
+from foresail.pipeline.reports.page import (
+    Column,
+    Markup,
+    Page,
+    Section,
+    count_of,
+    joined,
+    listed,
+    moment,
+    note,
+    paragraphs,
+    plain,
+    span,
+    table,
+    tag,
+    times,
+    titled,
+    write_page,
+)
 from foresail.pipeline.reports.pattern_section import counts_table
 from foresail.pipeline.reports.recognition import (
     FOOT,
@@ -26,11 +43,11 @@ from foresail.pipeline.reports.recognition import (
     pattern_by_pattern,
     read_recognition,
     recognition_map,
+    unknown_to,
 )
 from foresail.pipeline.reports.timeline import TimeRow, timeline
-from foresail.pipeline.reports.track_section import search_box, track_section
+from foresail.pipeline.reports.tracks import search_box, track_section
 from foresail.pipeline.reports.warned import Warnings, read_warnings
-from foresail.pipeline.reports.words import count_of, listed, moment, plain, span, times, titled
 from foresail.pipeline.simulator.score import PatternScore
 from foresail.pipeline.sources.table import read_events
 
@@ -44,14 +61,14 @@ def write_demo_report(
     catalog: Catalog,
     layers_file: Path,
     layer_cache: Path,
-    skipped: Mapping[str, str],
+    recognised: Mapping[str, Any],
 ) -> Path:
-    """Write the page of a finished demonstration."""
+    """Write the page of a finished demonstration; `recognised` is the summary of its recognition."""
     folder = result.folder
     events = read_events(spark, [str(folder / "enriched" / "events")]).good
     layers = read_layers(layers_file, layer_cache)
     matches = folder / "recognised" / "matches"
-    read = read_recognition(spark, matches, events, catalog, layers, skipped)
+    read = read_recognition(spark, matches, events, catalog, layers, recognised["skipped"], recognised["little_known"])
     store = ModelStore(folder / "models")
     models = {row["pattern"]: store.load(row["pattern"]) for row in result.trained["patterns"]}
     within = {name: model.settings.events_ahead for name, model in models.items()}
@@ -146,8 +163,8 @@ def _found(read: Recognition, scores: "tuple[PatternScore, ...]") -> Markup:
             (Column("near-misses hit", numeric=True, hint="Behaviour that stops just short of the definition"), near),
         ),
     )
-    told = "A pattern without true happenings is a variant of another one, for which the simulation keeps no truth."
-    return body + note(told) + (not_found(read.absent) if read.absent else Markup(""))
+    remark = "A pattern without true happenings is a variant of another one, for which the simulation keeps no truth."
+    return body + note(remark) + (not_found(read.absent) if read.absent else Markup("")) + unknown_to(read)
 
 
 def _foretold(result: "DemoResult", read: Recognition, models: Mapping[str, Model], warnings: Warnings) -> Markup:
@@ -185,5 +202,7 @@ def _judged(evaluation: Mapping[str, Any], read: Recognition) -> tuple[Markup, d
 def _made(result: "DemoResult") -> Markup:
     rows = [(titled(step.name), step.said, f"{step.seconds:.1f} s") for step in result.steps]
     body = table((Column("step"), Column("what it did"), Column("time", numeric=True)), rows, "steps")
-    told = "Each step is a command of its own, and what it wrote lies beside this page. Starting Spark is not counted."
-    return body + note(told)
+    remark = (
+        "Each step is a command of its own, and what it wrote lies beside this page. Starting Spark is not counted."
+    )
+    return body + note(remark)

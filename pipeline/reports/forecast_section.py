@@ -5,11 +5,22 @@ from collections.abc import Mapping, Sequence
 from foresail.models.explain import explain
 from foresail.models.model import Model
 from foresail.pipeline.reports.map_view import Mark, MarkGroup
-from foresail.pipeline.reports.markup import Column, Markup, joined, note, table, tag
-from foresail.pipeline.reports.palette import Sign
-from foresail.pipeline.reports.plots import Axis, Plot, band, bars, figure, upright
+from foresail.pipeline.reports.page import (
+    Column,
+    Markup,
+    count_of,
+    joined,
+    moment,
+    note,
+    plain,
+    share,
+    span,
+    table,
+    tag,
+    titled,
+)
+from foresail.pipeline.reports.plots import Axis, Plot, Sign, band, bars, figure, upright
 from foresail.pipeline.reports.warned import Warned, Warnings
-from foresail.pipeline.reports.words import count_of, moment, plain, share, span, titled
 
 EXPLAINED_EACH = 2
 OUTCOMES = (

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from foresail.pipeline.reports.markup import Markup, note, tag
-from foresail.pipeline.reports.palette import Sign, icon
-from foresail.pipeline.reports.words import count_of
+from foresail.pipeline.reports.page import Markup, count_of, note, tag
+from foresail.pipeline.reports.plots import Sign, icon
 
 DIGITS = 5
 """Of a degree: about a metre."""
@@ -134,8 +133,8 @@ def map_markup(view: MapView, data_id: str) -> Markup:
         tag("noscript", "The map is drawn by the script of this page, which your browser does not run."),
         class_="chart-area",
     )
-    told = "Drag to move, Ctrl and wheel or the buttons to zoom, click a mark for more. " + " ".join(view.left_out)
-    return tag("div", area, _legend(view), class_="map", data_map=data_id) + note(told.strip())
+    hint = "Drag to move, Ctrl and wheel or the buttons to zoom, click a mark for more. " + " ".join(view.left_out)
+    return tag("div", area, _legend(view), class_="map", data_map=data_id) + note(hint.strip())
 
 
 def bounds(view: MapView) -> Box:

@@ -17,7 +17,7 @@ from foresail.geo.nearby import near_lists
 from foresail.patterns.catalog.entry import PatternEntry
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.conditions.evaluate import ArrayColumn, evaluate
-from foresail.patterns.conditions.inspection import attributes_of
+from foresail.patterns.conditions.text import attributes_of
 from foresail.patterns.conditions.typing import AttributeType
 from foresail.pipeline.conditions.arrow import array_columns
 from foresail.pipeline.reports.found import Match

@@ -7,10 +7,22 @@ from typing import Any
 
 from foresail.patterns.drawing import diagram_of, draw_svg_within
 from foresail.pipeline.reports.found import Match, PatternCount
-from foresail.pipeline.reports.markup import Column, Markup, joined, note, table, tag
 from foresail.pipeline.reports.match_events import EventRow, MatchEvents, Searched
-from foresail.pipeline.reports.palette import Sign, icon
-from foresail.pipeline.reports.words import clock, count_of, moment, number, span, titled
+from foresail.pipeline.reports.page import (
+    Column,
+    Markup,
+    clock,
+    count_of,
+    joined,
+    moment,
+    note,
+    number,
+    span,
+    table,
+    tag,
+    titled,
+)
+from foresail.pipeline.reports.plots import Sign, icon
 
 UNITS = ("kn", "kmh", "m", "km", "s", "min", "h", "deg", "pct")
 MOST_STATES = 40
@@ -112,11 +124,11 @@ def definition(searched: Searched) -> Markup:
         picture = note(f"Its automaton has {diagram.states} states, too many to draw.")
     else:
         picture = tag("div", Markup(draw_svg_within(diagram, entry.name)), class_="automaton", tabindex="0")
-    told = note(
+    remark = note(
         "Events move the automaton from state 0 along the arrows; a match is found at a state with a double ring."
     )
     sequence = tag("p", "In order: ", order)
-    return sequence + (conditions if named else Markup("")) + picture + told
+    return sequence + (conditions if named else Markup("")) + picture + remark
 
 
 def condition_text(searched: Searched, name: str) -> Markup:
@@ -146,9 +158,9 @@ def _match(match: Match, pattern: PatternFound, names: Mapping[str, str]) -> Mar
         if match.is_placed
         else None
     )
-    told = tag("div", body, link)
+    remark = tag("div", body, link)
     key, who = match_key(match.match_id), names.get(match.track, match.track)
-    return tag("details", tag("summary", *parts), told, class_="match", id=key, data_track=who)
+    return tag("details", tag("summary", *parts), remark, class_="match", id=key, data_track=who)
 
 
 def _events(events: MatchEvents) -> Markup:

@@ -1,11 +1,51 @@
-"""Plots as SVG text in the colours of the page: curves, bars, bands. No script draws them, none is needed."""
+"""Plots as SVG text in the colours of the page: curves, bars, bands. No script draws them, none is needed.
+
+Colour and shape of what is drawn: eight hues that most colour-blind readers can part, and a shape with each.
+
+The hues themselves stand in `assets/page.css`, once for light and once for dark; here they are numbers.
+
+A curve drawn with characters, for a terminal.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import floor, isfinite, log10
+from math import ceil, floor, isfinite, log10
 
-from foresail.pipeline.reports.markup import Markup, joined, tag
-from foresail.pipeline.reports.palette import Sign, icon
+from foresail.pipeline.reports.page import Markup, joined, tag
+
+HUES = 8
+SHAPES = ("circle", "square", "triangle", "diamond", "cross")
+POINTS = {
+    "square": "M-4-4H4V4H-4Z",
+    "triangle": "M0-5L5 4H-5Z",
+    "diamond": "M0-5.5L5.5 0L0 5.5L-5.5 0Z",
+    "cross": "M-1.6-5H1.6V-1.6H5V1.6H1.6V5H-1.6V1.6H-5V-1.6H-1.6Z",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """How one kind of thing is marked; `open` is drawn as an outline."""
+
+    hue: int
+    shape: str = "circle"
+    open: bool = False
+
+
+def sign_of(place: int) -> Sign:
+    """The sign of the thing at this place of a list: hues repeat with another shape."""
+    return Sign(place % HUES, SHAPES[(place // HUES + place) % len(SHAPES)])
+
+
+def icon(sign: Sign) -> Markup:
+    """The sign as a small picture for legends and lists."""
+    kind = f"sign hue-{sign.hue}" + (" open" if sign.open else "")
+    if sign.shape == "circle":
+        body = tag("circle", r="4.6", class_=kind)
+    else:
+        body = tag("path", d=POINTS[sign.shape], class_=kind)
+    return tag("svg", body, viewbox="-7 -7 14 14", class_="icon", aria_hidden="true")
+
 
 WIDTH, HEIGHT = 400, 262
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 24, 38
@@ -132,10 +172,10 @@ def bars(plot: Plot, label: str, values: Sequence[tuple[float, float]], *behind:
 def _bar(plot: Plot, x: float, value: float, width: float) -> Markup:
     left, top = plot.place(x - width / 2, value)
     right, foot = plot.place(x + width / 2, plot.y.low)
-    told = tag("title", f"{plot.x.text(x)}: {value:.3g}")
+    tooltip = tag("title", f"{plot.x.text(x)}: {value:.3g}")
     gap = min(1.0, (right - left) * 0.15)
     return tag(
-        "rect", told, x=_n(left + gap / 2), y=_n(top), width=_n(max(right - left - gap, 0.6)),
+        "rect", tooltip, x=_n(left + gap / 2), y=_n(top), width=_n(max(right - left - gap, 0.6)),
         height=_n(max(foot - top, 0)), class_="bar",
     )  # fmt: skip
 
@@ -163,3 +203,21 @@ def round_step(size: float) -> float:
 
 def _n(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
+
+
+EIGHTHS = " ▁▂▃▄▅▆▇█"
+MOST_COLUMNS = 60
+
+
+def text_curve(values: Sequence[float], height: int = 6) -> list[str]:
+    """Bars of `values`, one column each; where there are too many, neighbours share a column and add up."""
+    share = max(1, ceil(len(values) / MOST_COLUMNS))
+    columns = [sum(values[n : n + share]) for n in range(0, len(values), share)]
+    most = max(columns, default=0.0)
+    filled = [round(8 * height * value / most) if most > 0 else 0 for value in columns]
+    rows = ["".join(EIGHTHS[min(max(f - 8 * row, 0), 8)] for f in filled) for row in reversed(range(height))]
+    label = f"{most:.1%}"
+    lines = [f"{label if n == 0 else '':>7} │{row.rstrip()}" for n, row in enumerate(rows)]
+    last = str(len(values))
+    axis = "1" + last.rjust(len(columns) - 1) if len(columns) > len(last) else last
+    return [*lines, f"{'':>7} └{'─' * len(columns)}", f"{'':>9}{axis}"]

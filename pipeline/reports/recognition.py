@@ -11,27 +11,41 @@ from foresail.patterns.catalog.loader import Catalog
 from foresail.patterns.compiler import compile_pattern
 from foresail.patterns.spec import without_features
 from foresail.pipeline.conditions.spark import attribute_types
-from foresail.pipeline.reports.absent_section import absent_details, near_miss_group
 from foresail.pipeline.reports.found import Found, Match, PatternCount, listed, read_found
 from foresail.pipeline.reports.land import SAID, land_around
 from foresail.pipeline.reports.map_layers import map_layers
 from foresail.pipeline.reports.map_view import MapView, Mark, MarkGroup, TrackLine, bounds, map_data, map_markup
-from foresail.pipeline.reports.markup import Column, Markup, joined, note, table, tag
 from foresail.pipeline.reports.match_events import MatchEvents, Searched, read_match_events
-from foresail.pipeline.reports.near_misses import Sought, read_near_misses
-from foresail.pipeline.reports.page import Page, Section, paragraphs, write_page
-from foresail.pipeline.reports.palette import sign_of
+from foresail.pipeline.reports.near_misses import Sought, absent_details, near_miss_group, read_near_misses
+from foresail.pipeline.reports.page import (
+    REPORT_FILE,
+    Column,
+    Markup,
+    Page,
+    Section,
+    count_of,
+    counted,
+    joined,
+    moment,
+    note,
+    paragraphs,
+    plain,
+    span,
+    table,
+    tag,
+    times,
+    titled,
+    write_page,
+)
+from foresail.pipeline.reports.page import listed as in_words
 from foresail.pipeline.reports.pattern_section import PatternFound, counts_table, match_key, pattern_details
+from foresail.pipeline.reports.plots import sign_of
 from foresail.pipeline.reports.timeline import TimeRow, timeline
-from foresail.pipeline.reports.track_section import search_box, track_section
-from foresail.pipeline.reports.tracks import EventFacts, read_facts, read_tracks
-from foresail.pipeline.reports.words import count_of, counted, moment, plain, span, times, titled
-from foresail.pipeline.reports.words import listed as in_words
+from foresail.pipeline.reports.tracks import EventFacts, read_facts, read_tracks, search_box, track_section
 from foresail.pipeline.results.whole_matches import read_matches
 from foresail.pipeline.stages.known_share import in_words as said
 
 MAP_DATA = "map-data"
-REPORT_FILE = "report.html"
 FOOT = "All times are UTC. This page needs no network: it can be kept, mailed and printed as it is."
 
 
@@ -184,14 +198,20 @@ def _counted(read: Recognition) -> Markup:
     body = counts_table(read.patterns) if read.patterns else note("No pattern was found.")
     if read.absent:
         body += not_found(read.absent)
-    if read.little_known:
-        body += note("What these patterns read is unknown in most events, so that they find little or nothing:")
-        rows = ((plain(name), said(shares)) for name, shares in read.little_known.items())
-        body += table((Column("pattern"), Column("what it read")), rows, "dense")
+    body += unknown_to(read)
     if read.skipped:
         body += note("Not looked for, as these events do not have what the patterns need:")
         body += table((Column("pattern"), Column("why")), read.skipped.items(), "dense")
     return body
+
+
+def unknown_to(read: Recognition) -> Markup:
+    """The patterns that read what most events lack; nothing where there are none."""
+    if not read.little_known:
+        return Markup("")
+    rows = ((plain(name), said(shares)) for name, shares in read.little_known.items())
+    remark = note("What these patterns read is unknown in most events, so that they find little or nothing:")
+    return remark + table((Column("pattern"), Column("what it read")), rows, "dense")
 
 
 def not_found(absent: Sequence[str]) -> Markup:

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import floor
 
-from foresail.pipeline.reports.markup import Markup, joined, tag
-from foresail.pipeline.reports.palette import Sign, icon
-from foresail.pipeline.reports.words import count_of, moment
+from foresail.pipeline.reports.page import Markup, count_of, joined, moment, tag
+from foresail.pipeline.reports.plots import Sign, icon
 
 MOST_BINS = 144
 BIN_UNITS = (
@@ -144,9 +143,9 @@ def _row(row: TimeRow, span: TimeSpan) -> Markup:
 def _bar(place: int, count: int, most: int, row: TimeRow, span: TimeSpan) -> Markup:
     height = 4 + (TALL - 4) * count / most
     began = datetime.fromtimestamp((span.first_bin + place) * span.bin_s, UTC)
-    told = tag("title", f"{count_of(count, 'match', 'matches')} from {moment(began)}")
+    tooltip = tag("title", f"{count_of(count, 'match', 'matches')} from {moment(began)}")
     return tag(
-        "rect", told, x=place, y=f"{TALL - height:.1f}", width="0.9", height=f"{height:.1f}",
+        "rect", tooltip, x=place, y=f"{TALL - height:.1f}", width="0.9", height=f"{height:.1f}",
         class_=f"hue-{row.sign.hue}", stroke="none",
     )  # fmt: skip
 

@@ -1,28 +1,27 @@
-"""Tracks as the map draws them: at most so many, each thinned by itself in Spark, then simplified for a screen."""
+"""Tracks as the map draws them: at most so many, each thinned by itself in Spark, then simplified for a screen.
 
-from collections import defaultdict
+Track by track: a field to look for one, and a table of those on which something was found.
+"""
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import groupby, pairwise
 
-import numpy as np
-import shapely
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
-from foresail.pipeline.reports.map_view import TrackLine
+from foresail.pipeline.reports.found import Found, TrackCount
+from foresail.pipeline.reports.map_view import MapView, TrackLine
+from foresail.pipeline.reports.page import NOTHING, Column, Markup, Section, count_of, note, plain, table, tag
 from foresail.pipeline.reports.timeline import TimeSpan
+from foresail.pipeline.reports.track_lines import track_lines
 
 MOST_TRACKS = 150
 MOST_POSITIONS = 60_000
-FINEST = 3000
 SILENCE_S, SILENT_STEPS = 1800.0, 3.0
 """A longer silence, and longer than so many usual steps of the track, leaves a gap in its line: nobody knows what
 lies between."""
-
-Points = list[tuple[float, float, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ def read_tracks(events: DataFrame, facts: EventFacts, wanted: Sequence[str]) -> 
         mine, drawn = events.where(F.col("track").isin(chosen)), len(chosen)
     most = max(MOST_POSITIONS // drawn, 2)
     rows = _thinned(mine, most).collect()
-    lines = _lines(rows)
+    lines = track_lines([row.asDict() for row in rows])
     left_out = (
         f"{drawn:,} of {facts.tracks:,} tracks are drawn, those with matches first." if drawn < facts.tracks else ""
     )
@@ -105,36 +104,38 @@ def _thinned(events: DataFrame, most: int) -> DataFrame:
     return kept.select("track", "time", "lon", "lat", "name", "part", "positions").orderBy("track", "time", "number")
 
 
-def _lines(rows: Sequence[Row]) -> tuple[TrackLine, ...]:
-    points: dict[str, list[Points]] = defaultdict(list)
-    names: dict[str, str] = {}
-    for track, of_track in groupby(rows, key=lambda row: str(row["track"])):
-        for _, of_part in groupby(of_track, key=lambda row: int(row["part"])):
-            part = list(of_part)
-            points[track] += _parts([(row["lon"], row["lat"], row["time"]) for row in part])
-            names[track] = next((row["name"] for row in reversed(part) if row["name"]), names.get(track, ""))
-    places = np.array([(lon, lat) for parts in points.values() for part in parts for lon, lat, _ in part])
-    extent = float(np.ptp(places.reshape(-1, 2), axis=0).max()) if len(places) else 0.0
-    return tuple(
-        TrackLine(track, tuple(_simple(part, extent / FINEST) for part in parts), names[track] or None)
-        for track, parts in points.items()
+def search_box(view: MapView) -> Markup:
+    """The field; what is typed in is looked for in names and numbers of tracks."""
+    if view.is_empty:
+        return NOTHING
+    field = tag("input", type="search", data_search=True, placeholder="name or number", autocomplete="off")
+    return tag(
+        "div", tag("label", "Look for a vessel or vehicle ", field), tag("output", data_told=True), class_="search"
     )
 
 
-def _parts(line: Points) -> list[Points]:
-    """The line cut where it crosses the 180th meridian."""
-    parts = [[line[0]]]
-    for before, point in pairwise(line):
-        if abs(point[0] - before[0]) > 180:
-            parts.append([])
-        parts[-1].append(point)
-    return parts
+def track_section(found: Found, tracks: int, patterns: Sequence[str]) -> tuple[Section, ...]:
+    """How often each pattern was found on each track, those with most matches first; none where nothing was found."""
+    if not found.by_track:
+        return ()
+    columns = (Column("track"), Column("matches", True), Column("of"))
+    rows = [_row(held, patterns) for held in found.by_track]
+    names = [name_of(held) for held in found.by_track]
+    said = f"Something was found on {found.tracks:,} of {count_of(tracks, 'track')}."
+    if len(rows) < found.tracks:
+        said += f" These are the {len(rows):,} with most matches."
+    listing = table(columns, rows, "dense", [{"data_track": name} for name in names])
+    body = note(said) + tag("div", listing, class_="tall")
+    return (Section("tracks", "Track by track", body),)
 
 
-def _simple(part: Points, tolerance: float) -> tuple[tuple[float, float, float], ...]:
-    """The part without the points that a straight line shows as well."""
-    if len(part) < 3:
-        return tuple(part)
-    # Time rides along as the third coordinate: simplifying looks at the plane alone and keeps whole points.
-    kept = shapely.get_coordinates(shapely.simplify(shapely.LineString(part), tolerance), include_z=True)
-    return tuple((float(lon), float(lat), float(time)) for lon, lat, time in kept)
+def name_of(held: TrackCount) -> str:
+    """What the track is called on the page."""
+    return f"{held.name} ({held.track})" if held.name else held.track
+
+
+def _row(held: TrackCount, patterns: Sequence[str]) -> tuple[object, ...]:
+    mine = [(name, held.matches[name]) for name in patterns if name in held.matches]
+    kinds = ", ".join(f"{plain(name)} {count:,}" for name, count in mine)
+    seek = tag("button", name_of(held), type="button", class_="plain", data_seek=held.name or held.track)
+    return (seek, f"{held.total:,}", kinds)

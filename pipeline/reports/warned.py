@@ -64,11 +64,13 @@ def read_warnings(
     try:
         total = first.count()
         chosen = first.orderBy("forecast_id").limit(MOST_WARNINGS)
-        told = _with_outcome(chosen, read_matches(spark, matches), within).orderBy("time", "pattern", "track").collect()
+        emitted = (
+            _with_outcome(chosen, read_matches(spark, matches), within).orderBy("time", "pattern", "track").collect()
+        )
     finally:
         first.unpersist()
     named = [field.name for field in fields(Warned)]
-    return Warnings(tuple(Warned(**{name: row[name] for name in named}) for row in told), total)
+    return Warnings(tuple(Warned(**{name: row[name] for name in named}) for row in emitted), total)
 
 
 def _beginnings(positive: DataFrame, within: Mapping[str, int]) -> DataFrame:

@@ -1,14 +1,13 @@
 """What a Python worker sends back: matches as one Arrow batch, before Spark makes ids and times of them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.recognition.events import Places
 from foresail.patterns.recognition.matches import NO_FEATURE, NOT_COUNTED, STATUS, Matches
 from foresail.patterns.spec import Output
 
@@ -37,18 +36,6 @@ FOUND_DDL = (
     "start_time_us long, first_start_time_us long, count long, omitted long, status string, id_time_us long, "
     "id_tie long, lon double, lat double"
 )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Places:
-    """Where the events of a batch were; NaN where that is unknown."""
-
-    lon: NDArray[np.float64]
-    lat: NDArray[np.float64]
-
-    def at(self, rows: NDArray[np.integer[Any]]) -> "Places":
-        """Where the events of these rows were."""
-        return Places(self.lon[rows], self.lat[rows])
 
 
 def found_batch(

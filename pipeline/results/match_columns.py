@@ -3,7 +3,7 @@
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 
-ID_DIGITS = 32
+from foresail.pipeline.results.ids import ID_DIGITS, SEPARATOR
 
 
 def match_columns(places: bool = False) -> list[Column]:
@@ -13,7 +13,7 @@ def match_columns(places: bool = False) -> list[Column]:
     """
     relative = F.concat_ws(",", F.transform("events", lambda e: (F.col("index") - e).cast("string")))
     named = F.concat_ws(
-        "\x1f",
+        SEPARATOR,
         "pattern",
         F.col("pattern_version").cast("string"),
         F.coalesce("instance", F.lit("")),

@@ -3,7 +3,6 @@
 Names come as dictionaries, and an id that many rows share (the changes of one episode) is made once.
 """
 
-import hashlib
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,12 +10,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.recognition.events import Places
 from foresail.patterns.recognition.matches import NO_FEATURE, NOT_COUNTED, STATUS, Matches
 from foresail.patterns.spec import Output
-from foresail.pipeline.results.match_batch import Places, coordinates
-from foresail.pipeline.results.match_columns import ID_DIGITS
+from foresail.pipeline.results.ids import SEPARATOR, id_of
+from foresail.pipeline.results.match_batch import coordinates
 
-SEPARATOR = "\x1f"
 TIME = pa.timestamp("us", tz="UTC")
 NAMED = ("match_id", "pattern", "instance", "track", "status")
 
@@ -101,6 +100,5 @@ def _ids(
     ):
         instance = features[feature] if feature != NO_FEATURE else ""
         relative = ",".join(str(index - e) for e in matches.members[at:end].tolist()) if end > at else ""
-        text = SEPARATOR.join((f"{prefix[p]}{instance}", name, str(time), str(tie), relative))
-        ids.append(hashlib.sha256(text.encode()).hexdigest()[:ID_DIGITS])
+        ids.append(id_of(f"{prefix[p]}{instance}", name, str(time), str(tie), relative))
     return pa.DictionaryArray.from_arrays(pa.array(number), pa.array(ids, pa.string()))

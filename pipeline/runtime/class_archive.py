@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from foresail.pipeline.progress import SILENT, Progress
@@ -19,7 +20,8 @@ from foresail.pipeline.settings import Settings, cache_home, read_settings
 
 RECORD_TIMEOUT_S = 600
 RECORDED_ROWS = 2000
-MOST_KEPT = 3
+MOST_KEPT = 8
+"""Each environment of a machine has an archive of its own; of more than these the ones unused for longest go."""
 RECORDING = "-XX:ArchiveClassesAtExit"
 QUIET = "-Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off"
 """An archive that Java refuses after all is no news for the user."""
@@ -28,9 +30,13 @@ QUIET = "-Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off"
 def options(jars: Sequence[Path]) -> str:
     """What Java is told so that it uses the archive of this class path; nothing where there is none."""
     archive = place_of(jars)
-    return (
-        f"-XX:SharedArchiveFile={archive} {QUIET}" if archive and archive.exists() and " " not in str(archive) else ""
-    )
+    if archive is None or " " in str(archive):
+        return ""
+    if not archive.exists():
+        return ""
+    with suppress(OSError):  # one of another user can be used all the same
+        os.utime(archive)  # what is used is not swept
+    return f"-XX:SharedArchiveFile={archive} {QUIET}"
 
 
 def place_of(jars: Sequence[Path]) -> Path | None:
@@ -46,8 +52,8 @@ def place_of(jars: Sequence[Path]) -> Path | None:
     if not all(file.exists() for file in files):
         return None
     for file in files:
-        told = file.stat()
-        digest.update(f"{file}\0{told.st_size}\0{told.st_mtime_ns}\0".encode())
+        facts = file.stat()
+        digest.update(f"{file}\0{facts.st_size}\0{facts.st_mtime_ns}\0".encode())
     return cache_home() / "foresail" / "classes" / f"{digest.hexdigest()[:16]}.jsa"
 
 
@@ -72,7 +78,7 @@ def record(jars: Sequence[Path], progress: Progress) -> None:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove all but the newest archives: each environment that was ever set up has one of its own."""
+    """Remove all but the archives that were used last."""
     newest_first = sorted(folder.glob("*.jsa"), key=lambda file: file.stat().st_mtime, reverse=True)
     for file in newest_first[MOST_KEPT:]:
         file.unlink(missing_ok=True)

@@ -9,7 +9,8 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
@@ -26,7 +27,7 @@ from foresail.pipeline.runtime.java_process import launch_java, one_line
 from foresail.pipeline.runtime.prerequisites import java_fault
 from foresail.pipeline.runtime.shipping import UNPACKED, shipped_code
 from foresail.pipeline.settings import Settings, cache_home
-from foresail.pipeline.sources.long_lines import LONGEST_BYTES
+from foresail.pipeline.sources.lines import LONGEST_BYTES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -58,7 +59,7 @@ def start_spark(
     fault = java_fault()
     if fault:
         raise JavaError(fault)
-    jars = [jar for jar_set in SPARK_JARS for jar in resolve(jar_set, settings.jars.directory, progress)]
+    jars = fetch_jars(settings, progress)
     _make_local_directory(settings)
     began = time.monotonic()
     with progress.step("starting Spark"):
@@ -73,14 +74,55 @@ def running_spark(
     settings: Settings, application: str, progress: Progress = SILENT, short_work: bool = False
 ) -> "Iterator[SparkSession]":
     """A SparkSession that is stopped when the block ends, however it ends; one that ran before goes on."""
-    pyspark = sys.modules.get("pyspark")
-    before = pyspark and pyspark.SparkContext._active_spark_context
+    before = _running_context()
     spark = start_spark(settings, application, progress, short_work)
     try:
         yield spark
     finally:
         if before is None:
             stop_quietly(spark)
+
+
+def _running_context() -> Any:
+    pyspark = sys.modules.get("pyspark")
+    return pyspark and pyspark.SparkContext._active_spark_context
+
+
+@contextmanager
+def starting_spark(
+    settings: Settings, application: str, progress: Progress = SILENT, short_work: bool = False
+) -> "Iterator[Callable[[], SparkSession]]":
+    """The same for a block that first has something else to do, such as loading modules: Java starts meanwhile.
+
+    The block is given a function that waits for the session.
+    """
+    before = _running_context()
+    starting: Future[SparkSession] = Future()
+
+    def start() -> None:
+        try:
+            starting.set_result(start_spark(settings, application, SILENT, short_work))
+        except BaseException as error:  # whoever waits for the session is told
+            starting.set_exception(error)
+
+    def started() -> "SparkSession":
+        with progress.step("starting Spark"):
+            return starting.result()
+
+    fetch_jars(settings, progress)  # the first time this takes minutes and says so
+    thread = threading.Thread(target=start, name="spark-start", daemon=True)
+    thread.start()
+    try:
+        yield started
+    finally:
+        thread.join()
+        if before is None and starting.exception() is None:
+            stop_quietly(starting.result())
+
+
+def fetch_jars(settings: Settings, progress: Progress = SILENT) -> list[Path]:
+    """The jars beside Spark's own, fetched unless they are at hand."""
+    return [jar for jar_set in SPARK_JARS for jar in resolve(jar_set, settings.jars.directory, progress)]
 
 
 def stop_quietly(spark: "SparkSession") -> None:

@@ -42,7 +42,7 @@ def install_packages() -> str | None:
         [
             *(str(ENVIRONMENT / "bin" / "uv"), "--no-config", "pip", "install", "--python", python(), *anew),
             # where Python may not write bytecode, every start would compile all it imports anew: 9 s instead of 2 s
-            *("--compile-bytecode", "--constraint", "requirements.lock", "--editable", ".[dev,airflow]"),
+            *("--compile-bytecode", "--constraint", "requirements.lock", "--editable", ".[dev,airflow,rdf]"),
         ]
     )
     if fault is None:

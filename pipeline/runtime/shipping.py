@@ -32,8 +32,8 @@ def shipped_code(cache: Path) -> Path:
 
 
 def _files() -> Iterator[Path]:
-    """Every source and data file of the packages, and the kernels that are compiled."""
-    yield HOME / "__init__.py"
+    """Every source and data file of the package and its folders, and the kernels that are compiled."""
+    yield from sorted(HOME.glob("*.py"))
     for package in PACKAGES:
         for file in sorted((HOME / package).rglob("*")):
             if file.is_file() and (file.suffix in COMPILED or "__pycache__" not in file.parts):
@@ -48,6 +48,6 @@ def _name(file: Path) -> str:
 def _digest(files: list[Path]) -> str:
     digest = hashlib.sha256()
     for file in files:
-        told = file.stat()
-        digest.update(f"{_name(file)}\0{told.st_size}\0{told.st_mtime_ns}\0".encode())
+        facts = file.stat()
+        digest.update(f"{_name(file)}\0{facts.st_size}\0{facts.st_mtime_ns}\0".encode())
     return digest.hexdigest()[:16]

@@ -1,4 +1,7 @@
-"""From numpy arrays to Arrow batches: unknown numbers become nulls, constants are repeated."""
+"""From numpy arrays to Arrow batches: unknown numbers become nulls, constants are repeated.
+
+The columns of what simulations write beside positions: the truth table and the fault table.
+"""
 
 from datetime import datetime
 from typing import Any
@@ -6,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import LongType, StringType, StructField, StructType, TimestampType
 
 from foresail.pipeline.schemas import POSITION_SCHEMA
 from foresail.pipeline.simulator.geometry import Floats
@@ -40,3 +44,30 @@ def canonical_batch(columns: dict[str, pa.Array]) -> pa.RecordBatch:
 def repeated(value: Any, kind: pa.DataType, count: int) -> pa.Array:
     """The same value in every row."""
     return pa.repeat(pa.scalar(value, type=kind), count)
+
+
+TRUTH = StructType(
+    [
+        StructField("pattern", StringType()),
+        StructField("track", StringType()),
+        StructField("other_track", StringType()),
+        StructField("start", TimestampType()),
+        StructField("end", TimestampType()),
+        StructField("kind", StringType()),
+        StructField("rows", LongType()),
+        StructField("feature", StringType()),
+        StructField("detail", StringType()),
+    ]
+)
+
+FAULTS = StructType(
+    [
+        StructField("fault", StringType()),
+        StructField("track", StringType()),
+        StructField("start", TimestampType()),
+        StructField("end", TimestampType()),
+        StructField("rows", LongType()),
+        StructField("table", StringType()),
+        StructField("detail", StringType()),
+    ]
+)

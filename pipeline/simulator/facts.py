@@ -9,10 +9,9 @@ import pyarrow.parquet as pq
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
-from foresail.pipeline.simulator.faults import Fault
+from foresail.pipeline.simulator.columns import FAULTS, TRUTH
 from foresail.pipeline.simulator.raw import raw_rows
-from foresail.pipeline.simulator.scenario import Scenario
-from foresail.pipeline.simulator.schemas import FAULTS, TRUTH
+from foresail.pipeline.simulator.scenario import Fault, Scenario
 from foresail.pipeline.simulator.truth import Finding
 from foresail.pipeline.sinks.output_folder import replaced
 

@@ -1,6 +1,8 @@
 """The simulation as a Spark job: every track is made alone, then laid out by track in a fixed number of files.
 
 Neither a track nor a file depends on the cores at hand, so the same seed gives the same bytes on any machine.
+
+What a person reads when a simulation is done: how much there is, and what can be found in it.
 """
 
 import time
@@ -14,9 +16,11 @@ import pyarrow.parquet as pq
 from pyspark import Broadcast
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
+from rich.console import Console
+from rich.table import Table
 
 from foresail.pipeline.progress import SILENT, Progress
-from foresail.pipeline.reports.words import count_of
+from foresail.pipeline.reports.page import count_of
 from foresail.pipeline.schemas import POSITION_SCHEMA
 from foresail.pipeline.simulator.facts import FACTS, fact_rows, write_facts
 from foresail.pipeline.simulator.fleet.scenario import make_fleet
@@ -166,3 +170,25 @@ def _summary(scenario: Scenario, out: Path, truth: pa.Table, faults: pa.Table, s
 def summary_dict(summary: SimulationSummary) -> dict[str, Any]:
     """The summary as `--json` prints it."""
     return asdict(summary)
+
+
+def print_summary(summary: SimulationSummary, console: Console | None = None) -> None:
+    """Print a table of the truth and a line of numbers."""
+    console = console or Console()
+    table = Table(title=f"Simulated truth: {summary.domain}", title_justify="left")
+    table.add_column("pattern")
+    for kind in ("injected", "near miss", "incidental"):
+        table.add_column(kind, justify="right")
+    for pattern, counts in summary.truth.items():
+        table.add_row(pattern, *(f"{counts[kind]:,}" for kind in ("injected", "near_miss", "incidental")))
+    console.print(table)
+    if summary.not_injected:
+        missing = ", ".join(summary.not_injected)
+        console.print(f"Too few tracks or days to show: {missing}. Raise --tracks or --days.", highlight=False)
+    console.print(
+        f"{count_of(summary.positions, 'simulated position')} of {count_of(summary.tracks, 'track')} "
+        f"in {count_of(summary.files, 'file')} "
+        f"({summary.bytes / 1e6:.1f} MB), {summary.seconds:.1f} s: {summary.out}",
+        highlight=False,
+        soft_wrap=True,
+    )

@@ -10,10 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from foresail.pipeline.simulator.faults import Fault
 from foresail.pipeline.simulator.geometry import Bools
-from foresail.pipeline.simulator.randomness import generator
-from foresail.pipeline.simulator.scenario import Scenario
+from foresail.pipeline.simulator.scenario import Fault, Scenario, generator
 
 SENTINELS = {"speed_kn": 102.3, "course_deg": 360.0, "heading_deg": 511.0, "turn_rate": -128.0, "nav_status": 15}
 DUPLICATES, DELAYED = 0.012, 0.03

@@ -5,10 +5,9 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame
 
+from foresail.pipeline.sinks.forecast_files import LINES, TABLE
 from foresail.pipeline.sinks.matches import write_json_lines
 from foresail.pipeline.sinks.output_folder import replaced
-
-TABLE, LINES = "forecasts", "forecasts.jsonl"
 
 
 def write_forecasts(forecasts: DataFrame, folder: Path, form: str) -> Path:

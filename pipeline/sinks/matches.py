@@ -4,17 +4,19 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, SparkSession
 
 from foresail.pipeline.batch.match_writer import UNFINISHED
+from foresail.pipeline.results.json_rows import ORDER, json_lines
 from foresail.pipeline.results.match_table import match_schema
-from foresail.pipeline.schemas import TIME_FORMAT
 from foresail.pipeline.sinks.output_folder import replaced
 
-ORDER = ("track", "time", "pattern", "match_id", "status")
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
 TABLE, LINES = "matches", "matches.jsonl"
 WITHOUT_ROWS = "part-empty.parquet"
 
@@ -32,18 +34,22 @@ def replaced_matches(folder: Path, places: bool) -> Iterator[Path]:
             pq.write_table(pa.schema(plain).empty_table(), staging / WITHOUT_ROWS, store_schema=False)
 
 
-def finish_matches(spark: SparkSession, folder: Path, form: str) -> Path:
+def finish_matches(spark: "SparkSession | None", folder: Path, form: str) -> Path:
     """The result in its final form: `matches/` stays, or becomes `matches.jsonl`; the other form goes away."""
     table, lines = folder / TABLE, folder / LINES
     if form != "jsonl":
         lines.unlink(missing_ok=True)
         return table
-    write_json_lines(spark.read.parquet(str(table)), lines)
+    if spark is None:
+        with replaced(lines) as staging, staging.open("w", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in json_lines(pq.read_table(table)))
+    else:
+        write_json_lines(spark.read.parquet(str(table)), lines)
     shutil.rmtree(table)
     return lines
 
 
-def write_rejected(rejected: DataFrame | None, file: Path) -> int:
+def write_rejected(rejected: "DataFrame | None", file: Path) -> int:
     """Write the rejected rows, or an empty file where there cannot be any; how many there are."""
     if rejected is None:
         with replaced(file) as staging:
@@ -54,8 +60,10 @@ def write_rejected(rejected: DataFrame | None, file: Path) -> int:
         return sum(1 for _ in lines)
 
 
-def write_json_lines(rows: DataFrame, file: Path) -> None:
+def write_json_lines(rows: "DataFrame", file: Path) -> None:
     """One file with a JSON object a line, in a fixed order, every key present."""
+    from foresail.pipeline.schemas import TIME_FORMAT  # noqa: PLC0415 - names Spark's types
+
     order = [column for column in ORDER if column in rows.columns] or rows.columns
     one = rows.repartition(1).sortWithinPartitions(*order)
     with replaced(file) as staging:

@@ -127,16 +127,3 @@ def station_of(mmsi: Column) -> Column:
         .when(mmsi.between(974_000_000, 974_999_999), "distress_beacon")
         .otherwise("not_a_ship_id")
     )
-
-
-STATIONS = (
-    "default_id",
-    "base_station",
-    "group_id",
-    "sar_aircraft",
-    "aid_to_navigation",
-    "daughter_craft",
-    "distress_beacon",
-    "not_a_ship_id",
-)
-"""Every reason `station_of` gives."""

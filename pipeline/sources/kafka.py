@@ -30,18 +30,9 @@ def parse_topic(address: str) -> Topic:
 
 def read_topic(spark: SparkSession, topic: Topic) -> DataFrame:
     """Everything the topic holds now."""
-    reader = spark.read.format("kafka").options(**_options(topic), startingOffsets="earliest", endingOffsets="latest")
+    options = {"kafka.bootstrap.servers": topic.servers, "subscribe": topic.name, "failOnDataLoss": "true"}
+    reader = spark.read.format("kafka").options(**options, startingOffsets="earliest", endingOffsets="latest")
     return _as_lines(reader.load())
-
-
-def stream_topic(spark: SparkSession, topic: Topic, starting_offsets: str = "latest") -> DataFrame:
-    """What the topic receives, as it comes."""
-    reader = spark.readStream.format("kafka").options(**_options(topic), startingOffsets=starting_offsets)
-    return _as_lines(reader.load())
-
-
-def _options(topic: Topic) -> dict[str, str]:
-    return {"kafka.bootstrap.servers": topic.servers, "subscribe": topic.name, "failOnDataLoss": "true"}
 
 
 def _as_lines(records: DataFrame) -> DataFrame:

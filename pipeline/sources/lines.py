@@ -2,13 +2,21 @@
 
 A line is `raw` (its text), `source` (the file's name) and `line` (counted from 1). Text that is not UTF-8 is read as
 Latin-1, which has a letter for every byte, and marked in `recoded`.
+
+Lines without end: a file with a line that memory cannot hold is refused before Spark tries to hold it.
 """
 
+import gzip
+import zlib
+from collections.abc import Iterable
 from itertools import groupby
+from pathlib import Path
+from typing import BinaryIO, cast
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from foresail.pipeline.errors import InputError
 from foresail.pipeline.sources import storage
 from foresail.pipeline.sources.storage import SourceFile, escaped
 from foresail.pipeline.sources.zip_files import FOLDER_PREFIX, UNPACKED_PREFIX
@@ -96,3 +104,62 @@ def plain_name(uri: Column) -> Column:
     local = F.url_decode(F.replace(F.regexp_replace(uri, "^file:(//)?", ""), F.lit("+"), F.lit("%2B")))
     inside = F.when(local.contains(FOLDER_PREFIX), F.regexp_replace(local, UNPACKED_PREFIX, "")).otherwise(local)
     return F.when(uri.startswith("file:"), inside).otherwise(uri)
+
+
+LONGEST_BYTES = 1 << 26
+"""A line of twice as many is found for sure, one of fewer is never refused."""
+_AT_ONCE = 1 << 16
+
+
+def check_lines(files: Iterable[Path]) -> None:
+    """Refuse local files of text with an endless line; folders are looked through, what is not there is not our matter.
+
+    Only a few bytes are read: a line that long covers a whole stretch of the file, so it is enough to look whether a
+    line ends in each. Of a compressed file only the first stretch is looked at.
+    """
+    for given in files:
+        for file in sorted(given.rglob("*")) if given.is_dir() else [given]:
+            if file.is_file():
+                _refuse(str(file), _endless(file))
+
+
+def check_lines_of(spark: SparkSession, files: Iterable[SourceFile]) -> None:
+    """The same for files wherever they are: what is not on a disk of this machine is looked at through Hadoop.
+
+    There is no rejecting the one row: Hadoop's reader of lines passes by one that is longer than it may hold, and the
+    rows that come out of it do not say so.
+    """
+    for file in files:
+        local = file.local
+        _refuse(file.name, storage.endless_line(spark, file, LONGEST_BYTES) if local is None else _endless(local))
+
+
+def _refuse(name: str, place: int | None) -> None:
+    if place is not None:
+        msg = (
+            f"{name}: a line of more than {LONGEST_BYTES:,} bytes, which is the limit, after byte {place:,}. "
+            "Is it text? Break it into lines."
+        )
+        raise InputError(msg)
+
+
+def _endless(file: Path) -> int | None:
+    """Where a stretch begins in which no line ends; None where there is none."""
+    packed = file.suffix == ".gz"
+    try:
+        with cast(BinaryIO, gzip.open(file)) if packed else file.open("rb") as handle:
+            for place in range(0, LONGEST_BYTES if packed else file.stat().st_size, LONGEST_BYTES):
+                handle.seek(place)
+                if not _line_ends(handle):
+                    return place
+    except (OSError, EOFError, zlib.error):  # whoever reads it will say so
+        return None
+    return None
+
+
+def _line_ends(handle: BinaryIO) -> bool:
+    for _ in range(LONGEST_BYTES // _AT_ONCE):
+        part = handle.read(_AT_ONCE)
+        if len(part) < _AT_ONCE or b"\n" in part or b"\r" in part:
+            return True
+    return False

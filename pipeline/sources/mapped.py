@@ -9,7 +9,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
-from foresail.patterns.bounded_yaml import YamlError, read_yaml_file
+from foresail.bounded_yaml import YamlError, read_yaml_file
 from foresail.pipeline.errors import InputError
 from foresail.pipeline.schemas import POSITION_COLUMNS
 from foresail.pipeline.sources.feed import Carrier, Cells, Feed
@@ -40,7 +40,7 @@ NOT_KEPT = ("source", "offset", "line", "raw", "fault", "station", "repairs", "r
 """Names that a message uses for what it knows of itself."""
 
 
-def _told_apart(value: Any) -> Any:
+def _distinguished(value: Any) -> Any:
     """`NULL` and `off` without quotes are no texts in YAML."""
     if value is None or isinstance(value, bool):
         msg = "write it in quotes: YAML reads it as no text"
@@ -48,7 +48,7 @@ def _told_apart(value: Any) -> Any:
     return value
 
 
-Sentinel = Annotated[str | int | float, BeforeValidator(_told_apart)]
+Sentinel = Annotated[str | int | float, BeforeValidator(_distinguished)]
 Decimal = Literal[".", ","]
 KeptType = Literal["string", "double", "long", "boolean", "timestamp"]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from pyais import decode
 
-from foresail.pipeline.sources.nmea_sentence import Sentence, clock_of, parse_sentence
+from foresail.pipeline.sources.nmea import Sentence, clock_of, parse_sentence
 
 POSITION_TYPES = (1, 2, 3, 4, 9, 11, 18, 19, 21, 27)
 STATION_TYPES = {4: "base_station", 9: "sar_aircraft", 11: "base_station", 21: "aid_to_navigation"}
@@ -95,8 +95,8 @@ class Decoder:
         return left
 
     def _other(self, line: Line) -> Decoded:
-        told = clock_of(line.raw)
-        self._set_clock(told)
+        tag_clock = clock_of(line.raw)
+        self._set_clock(tag_clock)
         return Decoded(line, OTHER_LINES.get(line.raw.lstrip()[:1], "unreadable"))
 
     def _joined(self, line: Line, sentence: Sentence) -> list[Decoded]:
@@ -131,11 +131,11 @@ class Decoder:
 
     def _read(self, line: Line, message: Any, received_us: int | None) -> Decoded:
         kind = message.msg_type
-        told_us = received_us or (_base_station_time(message) if kind in CLOCK_TYPES else None)
-        self._set_clock(told_us)
+        sent_us = received_us or (_base_station_time(message) if kind in CLOCK_TYPES else None)
+        self._set_clock(sent_us)
         if kind not in POSITION_TYPES:
             return replace(_static(line, message), fault="not_a_position")
-        time_us = told_us or self._time_of(message)
+        time_us = sent_us or self._time_of(message)
         if time_us is not None and self._clock_guessed:
             time_us = self._after_last(message.mmsi, time_us)
         long_range = kind == LONG_RANGE_TYPE
@@ -143,8 +143,8 @@ class Decoder:
             _static(line, message),
             station=STATION_TYPES.get(kind),
             time_us=time_us,
-            from_clock=told_us is None and not self._clock_guessed and time_us is not None,
-            from_file=told_us is None and self._clock_guessed,
+            from_clock=sent_us is None and not self._clock_guessed and time_us is not None,
+            from_file=sent_us is None and self._clock_guessed,
             lon=message.lon,
             lat=message.lat,
             speed_kn=_speed(getattr(message, "speed", None), long_range),

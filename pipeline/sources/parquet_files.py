@@ -11,6 +11,8 @@ import pyarrow.parquet as pq
 from foresail.pipeline.errors import InputError
 
 FOOTER_THREADS = 8
+EVENTS = "events"
+"""The folder in which commands write events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +59,8 @@ def footer_fault(file: Path) -> str | None:
     except (OSError, pa.ArrowException) as error:
         return str(error).strip().splitlines()[0].rstrip(".")[:120]
     return None
+
+
+def events_folder(path: str) -> str:
+    """Where the events of `path` lie: in its folder `events` if a command wrote it, else in itself."""
+    return str(Path(path) / EVENTS) if (Path(path) / EVENTS).is_dir() else path

@@ -3,21 +3,26 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import reduce
-from pathlib import Path
 
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from foresail.pipeline.errors import InputError
 from foresail.pipeline.sources import gtfs_realtime, nmea
-from foresail.pipeline.sources.csv_lines import delimiter_of, fits, parse_csv
 from foresail.pipeline.sources.feed import Feed, as_messages
-from foresail.pipeline.sources.json_lines import explode_documents, is_document, looks_like_json, parse_json
 from foresail.pipeline.sources.kafka import Topic, read_topic
-from foresail.pipeline.sources.lines import read_documents, read_lines, read_lines_in_order
-from foresail.pipeline.sources.long_lines import check_lines
+from foresail.pipeline.sources.lines import check_lines_of, read_documents, read_lines, read_lines_in_order
 from foresail.pipeline.sources.storage import SourceFile, first_line
 from foresail.pipeline.sources.tables import PARQUET_MAGIC, lacking, parse_table, read_table
+from foresail.pipeline.sources.text_rows import (
+    delimiter_of,
+    explode_documents,
+    fits,
+    is_document,
+    looks_like_json,
+    parse_csv,
+    parse_json,
+)
 
 
 class NotOfFeedError(InputError):
@@ -74,7 +79,7 @@ def read_messages(
 ) -> Reading:
     """Every row of `files` as a message of `feed`; `tolerant` reads a damaged file as far as it goes."""
     if feed.carrier in ("csv", "json", "nmea"):
-        check_lines(Path(file.name) for file in files)
+        check_lines_of(spark, files)
     counting = _Counting()
     task = _Task(spark, feed, {file: first_line(spark, file) for file in files}, tolerant, starts_us, counting)
     parts, strangers = _READERS[feed.carrier](task)

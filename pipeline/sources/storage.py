@@ -83,6 +83,29 @@ def first_line(spark: SparkSession, file: SourceFile) -> str:
     return _decoded(bytes(text.copyBytes()))
 
 
+def endless_line(spark: SparkSession, file: SourceFile, longest_bytes: int) -> int | None:
+    """Where a stretch of so many bytes begins in which no line ends; None where there is none, or nothing to read.
+
+    A line is looked for, not kept, and by Java: of every stretch a few kilobytes are read, and none come here. Of a
+    compressed file only the first stretch is looked at.
+    """
+    jvm: Any = spark._jvm
+    try:
+        stream = _open(spark, file)
+        try:
+            for place in range(0, longest_bytes if file.compressed else file.size_bytes, longest_bytes):
+                if place:
+                    stream.seek(place)
+                lines = jvm.org.apache.hadoop.util.LineReader(stream)
+                if lines.readLine(jvm.org.apache.hadoop.io.Text(), 1, longest_bytes) >= longest_bytes:
+                    return place
+        finally:
+            stream.close()
+    except Py4JJavaError:  # whoever reads it will say so
+        return None
+    return None
+
+
 def _decoded(line: bytes) -> str:
     """`line` as `foresail.pipeline.sources.lines` reads it: Latin-1 where it is not UTF-8."""
     try:

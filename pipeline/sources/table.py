@@ -5,24 +5,29 @@ Rows that cannot be read, or that have no track or no time, are set apart with a
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from foresail.pipeline.errors import InputError
+from foresail.pipeline.sources.csv_types import csv_types
 from foresail.pipeline.sources.kafka import SCHEME as KAFKA
 from foresail.pipeline.sources.kafka import parse_topic, read_topic
-from foresail.pipeline.sources.long_lines import check_lines
+from foresail.pipeline.sources.lines import check_lines, check_lines_of
+from foresail.pipeline.sources.parquet_schema import parquet_schema
+from foresail.pipeline.sources.storage import list_files
 from foresail.pipeline.sources.table_form import comma_numbers, delimiter_among, tables_inside, with_points
 from foresail.pipeline.sources.table_times import time_of
 
 TRACK, TIME, OFFSET = "track", "time", "offset"
 UNREADABLE = "_unreadable"
+REJECTED = "rejected"
 SUFFIXES = {".csv": "csv", ".json": "json", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet"}
 TYPES = {
     "string": T.StringType(),
@@ -36,6 +41,20 @@ SAMPLED_RECORDS = 1000
 
 
 @dataclass(frozen=True, slots=True)
+class RowCounts:
+    """How many rows became events, and how many did not, by reason."""
+
+    good: int
+    rejected: Mapping[str, int]
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What a job says of them."""
+        rejected = sum(self.rejected.values())
+        return {"rows_read": self.good + rejected, "rejected": rejected, "rejected_reasons": dict(self.rejected)}
+
+
+@dataclass(frozen=True, slots=True)
 class Events:
     """Events ready for recognition, and the rows that were not."""
 
@@ -43,6 +62,20 @@ class Events:
     """With `track` (string), `time` (timestamp) and `offset` (long), which orders events of one time."""
     rejected: DataFrame
     """With `reason` and `raw`, the row as JSON or as it stood in the file."""
+    marked: DataFrame
+    """Every row, its `_reason` null where it is good."""
+
+    def rows(self) -> RowCounts:
+        """How many rows there are, and why some were rejected, by a pass of its own."""
+        found = {row["_reason"]: int(row["count"]) for row in self.marked.groupBy("_reason").count().collect()}
+        good = found.pop(None, 0)
+        return RowCounts(good, found)
+
+    def counting(self) -> "tuple[Events, Observation]":
+        """The same, and what counts the rejected rows (`REJECTED`) as the others pass: most tables have none."""
+        counts = Observation()
+        observed = self.marked.observe(counts, F.count_if(F.col("_reason").isNotNull()).alias(REJECTED))
+        return replace(self, good=_good(observed)), counts
 
 
 def read_events(
@@ -64,12 +97,15 @@ def read_events(
         .when(F.col("_time").isNull(), F.when(F.col(TIME).isNull(), "no_time").otherwise("bad_time"))
     )
     marked = timed.withColumn("_reason", reason)
-    good = marked.where("_reason is null").withColumn(TIME, F.col("_time")).drop("_time", "_reason", UNREADABLE)
     whole = F.to_json(F.struct(*(F.col(f"`{c}`") for c in table.columns if c != UNREADABLE)))
     rejected = marked.where("_reason is not null").select(
         F.col("_reason").alias("reason"), F.coalesce(F.col(UNREADABLE), whole).alias("raw")
     )
-    return Events(good, rejected)
+    return Events(_good(marked), rejected, marked)
+
+
+def _good(marked: DataFrame) -> DataFrame:
+    return marked.where("_reason is null").withColumn(TIME, F.col("_time")).drop("_time", "_reason", UNREADABLE)
 
 
 def _read(spark: SparkSession, paths: Sequence[str], types: Mapping[str, T.DataType]) -> DataFrame:
@@ -88,7 +124,9 @@ def _read(spark: SparkSession, paths: Sequence[str], types: Mapping[str, T.DataT
     form = _format_of(paths)
     try:
         if form == "parquet":
-            return _with_types(spark.read.parquet(*paths), types)
+            known = parquet_schema(paths)
+            reader = spark.read if known is None else spark.read.schema(known)
+            return _with_types(reader.parquet(*paths), types)
         return _read_text(spark, list(paths), form, types)
     except AnalysisException as error:
         reason = str(error).strip().splitlines()[0]
@@ -117,20 +155,27 @@ def _read_topic(spark: SparkSession, paths: Sequence[str], types: Mapping[str, T
 
 
 def _read_text(spark: SparkSession, paths: list[str], form: str, types: Mapping[str, T.DataType]) -> DataFrame:
-    """CSV or JSON lines, twice: once to infer the types, once with them, so that a misfit is kept and not nulled."""
-    check_lines(Path(path) for path in paths)
+    """CSV or JSON lines with types that are told beforehand, so that a misfit is kept and not nulled.
+
+    Of small plain files they are told here, else by a pass of Spark's.
+    """
+    check_lines(Path(path) for path in paths if "://" not in path)
+    check_lines_of(spark, list_files(spark, [path for path in paths if "://" in path]))
     options = {"header": "true", "mode": "PERMISSIVE", "columnNameOfCorruptRecord": UNREADABLE}
     if form == "csv":
         options["sep"] = delimiter_among(spark, paths, (TRACK, TIME))
-    read = spark.read.options(**options, inferSchema="true").format(form).load(paths)
-    inferred = read.schema
+    read: DataFrame | None = None
+    inferred = csv_types(paths, ",") if options.get("sep") == "," else None
+    if inferred is None:
+        read = spark.read.options(**options, inferSchema="true").format(form).load(paths)
+        inferred = read.schema
     unknown = sorted(set(types) - set(inferred.names))
     if unknown:
         msg = f"--types {unknown[0]}: there is no such column. {_did_you_mean(unknown[0], inferred.names)}"
         raise InputError(msg)
     # An inferred number would lose the zeros in front of a track's name.
     chosen = {TRACK: T.StringType(), **types}
-    commas = _comma_columns(read, types) if options.get("sep", ",") != "," else []
+    commas = _comma_columns(read, types) if read is not None and options.get("sep", ",") != "," else []
     chosen |= dict.fromkeys(commas, T.StringType())
     fields = [T.StructField(f.name, chosen.get(f.name, f.dataType)) for f in inferred.fields if f.name != UNREADABLE]
     schema = T.StructType([*fields, T.StructField(UNREADABLE, T.StringType())])

@@ -8,8 +8,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from foresail.pipeline.errors import InputError
-from foresail.pipeline.sources.csv_lines import DELIMITERS, fields_of
 from foresail.pipeline.sources.storage import first_line, list_files
+from foresail.pipeline.sources.text_rows import DELIMITERS, fields_of
 from foresail.pipeline.sources.zip_files import archive_name, is_zip, with_unpacked
 
 COMMA_NUMBER = r"^\s*[+-]?\d+(,\d+)?([eE][+-]?\d+)?\s*$"

@@ -26,8 +26,8 @@ def time_of(table: DataFrame, name: str, unit: str | None) -> Column:
         return _from_epoch(column, kind, unit or _detected_unit(table, name))
     if isinstance(kind, T.StringType):
         number = F.expr(f"try_cast(`{name}` as double)")
-        told = _from_epoch(number, T.DoubleType(), unit or _detected_unit(table, name))
-        return F.when(number.isNotNull(), told).otherwise(F.try_to_timestamp(column))
+        instants = _from_epoch(number, T.DoubleType(), unit or _detected_unit(table, name))
+        return F.when(number.isNotNull(), instants).otherwise(F.try_to_timestamp(column))
     msg = f"column {name}: is {kind.simpleString()}, not a time. Give ISO 8601 text, an epoch number or a timestamp."
     raise InputError(msg)
 

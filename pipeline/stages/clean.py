@@ -3,7 +3,10 @@
 What needs the neighbours of a row (duplicates, swapped coordinates, spikes, jumps) is in `pipeline.stages.tracks`.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
@@ -53,6 +56,51 @@ FASTEST_KN = 102.2
 HIGHEST_SPEED_KMH = 1000.0
 
 
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A value that is mended: of which column, in which domain (none: in all), and the repair that it is."""
+
+    column: str
+    repair: str
+    holds: Callable[[Any], Any]
+    """Of a column of Spark as of an array of numpy: only `<`, `>`, `==`, `|`, `&` and the like."""
+    domain: str | None = None
+    forgets: bool = True
+    """Whether the value becomes null; else the repair is only noted."""
+
+
+RULES = (
+    Rule("speed_kn", "speed_not_available", lambda v: v > FASTEST_KN, "maritime"),
+    Rule("speed_kn", "speed_at_least", lambda v: v == FASTEST_KN, "maritime", forgets=False),
+    Rule("speed_kn", "speed_out_of_range", lambda v: v < 0, "maritime"),
+    Rule("course_deg", "course_not_available", lambda v: v >= 360, "maritime"),
+    Rule("course_deg", "course_out_of_range", lambda v: v < 0, "maritime"),
+    Rule("heading_deg", "heading_not_available", lambda v: v == 511, "maritime"),
+    Rule("heading_deg", "heading_out_of_range", lambda v: (v < 0) | ((v >= 360) & (v != 511)), "maritime"),
+    Rule("speed_kmh", "speed_out_of_range", lambda v: (v < 0) | (v > HIGHEST_SPEED_KMH), "fleet"),
+    Rule("course_deg", "course_out_of_range", lambda v: (v < 0) | (v > 360), "fleet"),
+    Rule("heading_deg", "heading_out_of_range", lambda v: (v < 0) | (v > 360), "fleet"),
+    Rule("turn_rate", "turn_rate_not_available", lambda v: v == -128),
+    Rule("turn_rate", "turn_rate_no_value", lambda v: (v == 127) | (v == -127)),
+    Rule("nav_status", "nav_status_out_of_range", lambda v: (v < 0) | (v > 15)),
+    Rule("imo", "imo_not_available", lambda v: v == 0),
+    Rule("draught_m", "draught_not_available", lambda v: v == 0),
+    Rule("length_m", "length_not_available", lambda v: v == 0),
+    Rule("fuel_level", "fuel_out_of_range", lambda v: (v < 0) | (v > 1)),
+)
+"""Sentinels and impossible values: read by this stage, and by the stream's own reader of plain messages."""
+
+
+def rules_of(domain: str) -> tuple[Rule, ...]:
+    """The rules that hold in a domain."""
+    return tuple(rule for rule in RULES if rule.domain in (None, domain))
+
+
+def full_turns(domain: str) -> tuple[str, ...]:
+    """The angles of which 360 is 0: of vehicles; of vessels it is a sentinel."""
+    return ("course_deg", "heading_deg") if domain == "fleet" else ()
+
+
 def clean(
     messages: DataFrame, policy: Policy, domain: str, now: datetime, swaps_judged_later: bool = False
 ) -> DataFrame:
@@ -77,36 +125,14 @@ def _not_available() -> Column:
 
 def _mended(present: list[str], domain: str) -> tuple[dict[str, Column], dict[str, Column]]:
     """Columns whose sentinels and impossible values are null, and the condition of each repair."""
-    fixed: dict[str, Column] = {}
+    fixed = {angle: F.when(F.col(angle) == 360, 0.0).otherwise(F.col(angle)) for angle in full_turns(domain)}
     repairs: dict[str, Column] = {}
-
-    def nullify(column: str, kind: str, condition: Column) -> None:
-        if column in present:
-            fixed[column] = F.when(condition, None).otherwise(fixed.get(column, F.col(column)))
-            repairs[kind] = condition
-
-    speed, course, heading, turn = (F.col(name) for name in ("speed_kn", "course_deg", "heading_deg", "turn_rate"))
-    status, fuel = F.col("nav_status"), F.col("fuel_level")
-    if domain == "maritime":
-        nullify("speed_kn", "speed_not_available", speed > FASTEST_KN)
-        repairs["speed_at_least"] = speed == FASTEST_KN
-        nullify("speed_kn", "speed_out_of_range", speed < 0)
-        nullify("course_deg", "course_not_available", course >= 360)
-        nullify("course_deg", "course_out_of_range", course < 0)
-        nullify("heading_deg", "heading_not_available", heading == 511)
-        nullify("heading_deg", "heading_out_of_range", (heading < 0) | ((heading >= 360) & (heading != 511)))
-    else:
-        nullify("speed_kmh", "speed_out_of_range", ~F.col("speed_kmh").between(0, HIGHEST_SPEED_KMH))
-        for angle, kind in (("course_deg", "course_out_of_range"), ("heading_deg", "heading_out_of_range")):
-            fixed[angle] = F.when(F.col(angle) == 360, 0.0).otherwise(F.col(angle))
-            nullify(angle, kind, ~F.col(angle).between(0, 360))
-    nullify("turn_rate", "turn_rate_not_available", turn == -128)
-    nullify("turn_rate", "turn_rate_no_value", F.abs(turn) == 127)
-    nullify("nav_status", "nav_status_out_of_range", ~status.between(0, 15))
-    nullify("imo", "imo_not_available", F.col("imo") == 0 if "imo" in present else F.lit(False))
-    nullify("draught_m", "draught_not_available", F.col("draught_m") == 0 if "draught_m" in present else F.lit(False))
-    nullify("length_m", "length_not_available", F.col("length_m") == 0)
-    nullify("fuel_level", "fuel_out_of_range", ~fuel.between(0, 1))
+    for rule in rules_of(domain):
+        if rule.column in present:
+            condition = rule.holds(F.col(rule.column))
+            repairs[rule.repair] = condition
+            if rule.forgets:
+                fixed[rule.column] = F.when(condition, None).otherwise(fixed.get(rule.column, F.col(rule.column)))
     return fixed, repairs
 
 

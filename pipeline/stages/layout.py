@@ -8,10 +8,13 @@ group. Spark never cuts a row group, so each file is read whole by one task, wha
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow.compute
 import pyarrow.parquet
-from pyspark.sql import DataFrame, SparkSession
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 LAYOUT_FILE = "_layout.json"
 SORT_COLUMNS = ("track", "time", "offset")
@@ -39,12 +42,12 @@ def files_for(rows: int, parallelism: int, existing: int | None = None) -> int:
     return existing if existing and fitting <= 2 * existing and existing <= 2 * fitting else fitting
 
 
-def by_track(positions: DataFrame, files: int) -> DataFrame:
+def by_track(positions: "DataFrame", files: int) -> "DataFrame":
     """`positions` with whole tracks in each of `files` partitions; stages that follow may rely on it."""
     return positions.repartition(files, "track")
 
 
-def write_layout(positions: DataFrame, folder: Path, files: int) -> Layout:
+def write_layout(positions: "DataFrame", folder: Path, files: int) -> Layout:
     """Write `positions`, already `by_track`, sorted, one file for each partition, and say how they lie.
 
     Should a file have needed a second row group, nothing vouches for the layout, and later jobs shuffle.
@@ -77,12 +80,3 @@ def read_layout(folder: Path) -> Layout | None:
         return Layout(**{**values, "sort": tuple(values["sort"])})
     except (OSError, ValueError, TypeError, KeyError):
         return None
-
-
-def read_by_track(spark: SparkSession, folder: Path, partitions: int | None = None) -> DataFrame:
-    """The positions of `folder`, each track whole and in order in one partition; shuffled only if it must be."""
-    positions = spark.read.parquet(str(folder))
-    if read_layout(folder):
-        return positions
-    spread = positions.repartition(partitions, "track") if partitions else positions.repartition("track")
-    return spread.sortWithinPartitions(*[name for name in SORT_COLUMNS if name in positions.columns])

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 
 from foresail.patterns.compiler import CompiledPattern
 from foresail.pipeline.batch.kernel_columns import FamilyGroup, has_places, kernel_columns
-from foresail.pipeline.batch.recognition_worker import Partition
+from foresail.pipeline.batch.sorted_rows import Partition
 from foresail.pipeline.batch.tally import Tally
 from foresail.pipeline.results.match_batch import FOUND_DDL
 from foresail.pipeline.results.match_columns import match_columns
@@ -36,9 +36,14 @@ class Recognise:
         """All patterns, plain ones first."""
         return (*self.plain, *(pattern for group in self.families for pattern in group.patterns))
 
+    @property
+    def by_layer(self) -> dict[str, tuple[CompiledPattern, ...]]:
+        """The families by the name of their layer."""
+        return {group.name: group.patterns for group in self.families}
+
     def __call__(self, events: DataFrame) -> DataFrame:
         """A row per match, per counted detection, or per change of an episode."""
-        worker = Partition(self.plain, tuple(group.patterns for group in self.families), self.tally)
+        worker = Partition(self.plain, self.by_layer, self.tally)
         found = self.sorted_rows(events).mapInArrow(worker, FOUND_DDL)
         return found.select(*match_columns(has_places(events)))
 

@@ -5,7 +5,6 @@ and since when it has been heard without a gap. `meet` moves values about and co
 so a stream's attributes are exactly a batch's.
 """
 
-import io
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +13,14 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from foresail.arrow_bytes import table_from_bytes, table_to_bytes
 from foresail.pipeline.stages.derive import DEFAULT_GAP_US, REMEMBERED
 
 MEMORY_COLUMNS = ("track", *REMEMBERED, "status", "status_since", "heard_since")
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
+class ChainedPositions:
     """Positions with what came before each, and the memory after them."""
 
     positions: pd.DataFrame
@@ -37,24 +37,18 @@ def empty_memory() -> pd.DataFrame:
 def encode_memory(memory: pd.DataFrame) -> bytes:
     """`memory` as bytes for Spark's state store."""
     table = pa.Table.from_pandas(memory, preserve_index=False)
-    sink = io.BytesIO()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return sink.getvalue()
+    return table_to_bytes(table)
 
 
 def decode_memory(stored: bytes) -> pd.DataFrame:
     """What `encode_memory` made bytes of."""
-    with pa.ipc.open_stream(io.BytesIO(stored)) as reader:
-        memory: pd.DataFrame = reader.read_all().to_pandas()
+    memory: pd.DataFrame = table_from_bytes(stored).to_pandas()
     if "status_since" in memory.columns and "heard_since" not in memory.columns:
         memory = memory.assign(heard_since=memory["time"])  # remembered by an earlier release
     return memory
 
 
-def meet(
-    arrived: pd.DataFrame, memory: pd.DataFrame, forget_after_s: float | None = None, gap_us: int = DEFAULT_GAP_US
-) -> Met:
+def meet(arrived: pd.DataFrame, memory: pd.DataFrame, gap_us: int = DEFAULT_GAP_US) -> ChainedPositions:
     """`arrived` (with a `status`) in time order, each beside the one before it; the late ones marked and left out.
 
     A position that is not after the last one of its track is `late`, one at the same instant is `same_time`: neither
@@ -71,10 +65,10 @@ def meet(
     behind = arrived[late | repeated]
     chained = _chain(arrived[~(late | repeated)], memory, gap_us)
     positions = pd.concat([chained.positions, behind], ignore_index=True) if len(behind) else chained.positions
-    return Met(positions, _forget(chained.memory, forget_after_s))
+    return ChainedPositions(positions, chained.memory)
 
 
-def _chain(fresh: pd.DataFrame, memory: pd.DataFrame, gap_us: int) -> Met:
+def _chain(fresh: pd.DataFrame, memory: pd.DataFrame, gap_us: int) -> ChainedPositions:
     meets = memory["track"].isin(fresh["track"])
     stored_rows = memory[meets].assign(stored=True)
     fresh_rows = fresh.assign(stored=False, status_since=fresh["time"], heard_since=fresh["time"])
@@ -88,7 +82,7 @@ def _chain(fresh: pd.DataFrame, memory: pd.DataFrame, gap_us: int) -> Met:
     both["heard_since"] = _since(both["heard_since"], follows & ~_after_gap(both["time"], gap_us))
     last = ~np.r_[follows[1:], False][: len(both)]
     after: pd.DataFrame = pd.concat([memory[~meets], both.loc[last, list(MEMORY_COLUMNS)]], ignore_index=True)
-    return Met(both[~stored].drop(columns="stored"), after)
+    return ChainedPositions(both[~stored].drop(columns="stored"), after)
 
 
 def _since(began: "pd.Series[Any]", goes_on: NDArray[np.bool_]) -> NDArray[np.datetime64]:
@@ -116,11 +110,3 @@ def _same_as_before(track: "pd.Series[str]") -> NDArray[np.bool_]:
     names = track.to_numpy(dtype=object)
     same: NDArray[np.bool_] = np.r_[False, names[1:] == names[:-1]][: len(names)].astype(bool)
     return same
-
-
-def _forget(memory: pd.DataFrame, forget_after_s: float | None) -> pd.DataFrame:
-    if forget_after_s is None or not len(memory):
-        return memory
-    oldest = memory["time"].max() - pd.Timedelta(seconds=forget_after_s)
-    remembered: pd.DataFrame = memory[memory["time"] >= oldest].reset_index(drop=True)
-    return remembered

@@ -22,7 +22,7 @@ VOUCHING_ROWS, VOUCHING_S = 3, 1800
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class SettledTracks:
     """Positions as their tracks keep them, which of these were mended, and those taken out, with a `late_reason`."""
 
     kept: DataFrame
@@ -31,7 +31,7 @@ class Settled:
     rejected: DataFrame
 
 
-def settle(positions: DataFrame, policy: Policy, options: DeriveOptions) -> Settled:
+def settle(positions: DataFrame, policy: Policy, options: DeriveOptions) -> SettledTracks:
     """Tracks without repeats, spikes and stray pieces; `positions` have an `age` (0: stored before, 1: new)."""
     marked = _mark_repeats(positions, policy)
     unique = marked.filter(F.col("late_reason").isNull()).drop("late_reason")
@@ -45,14 +45,14 @@ def settle(positions: DataFrame, policy: Policy, options: DeriveOptions) -> Sett
     staying = checked.filter(F.col("late_reason").isNull()).drop("late_reason")
     kept, mended = staying.drop("turned"), staying.filter("turned")
     if policy.jumps == "flag":
-        return Settled(kept, mended, repeated, rejected)
+        return SettledTracks(kept, mended, repeated, rejected)
     pieces = _with_pieces(kept, options)
     if policy.jumps == "split":
-        return Settled(_split(pieces), mended, repeated, rejected)
+        return SettledTracks(_split(pieces), mended, repeated, rejected)
     judged = _mark_stray_pieces(pieces, policy.min_piece)
     strays = judged.filter(F.col("late_reason").isNotNull())
     kept = judged.filter(F.col("late_reason").isNull()).drop("late_reason")
-    return Settled(kept, mended, repeated, rejected.drop("turned").unionByName(strays))
+    return SettledTracks(kept, mended, repeated, rejected.drop("turned").unionByName(strays))
 
 
 def came_late() -> Column:
@@ -151,7 +151,8 @@ def _jump(start: Column, end: Column, options: DeriveOptions) -> Column:
     """Whether the step between two places in time is a jump; a place that is missing is none."""
     distance_m = haversine_m(*(place.getField(name) for place in (start, end) for name in ("lon", "lat")))
     gap_s = (F.unix_micros(end.getField("time")) - F.unix_micros(start.getField("time"))) / 1e6
-    return is_jump(distance_m, gap_s, options)
+    jump: Column = is_jump(distance_m, gap_s, options)
+    return jump
 
 
 def _with_pieces(positions: DataFrame, options: DeriveOptions) -> DataFrame:

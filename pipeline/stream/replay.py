@@ -16,6 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from foresail.pipeline.errors import InputError, OptionError
 from foresail.pipeline.kafka import create_topics
 from foresail.pipeline.progress import SILENT, Progress
+from foresail.pipeline.quality.measure import check_some_good
 from foresail.pipeline.schemas import TIME_FORMAT
 from foresail.pipeline.sources.table import read_events
 from foresail.pipeline.stream.monitoring.lag import Reader, end_offsets, lag_of
@@ -84,6 +85,8 @@ def run_replay(
     create_topics(request.servers, [request.topic], request.partitions)
     with progress.step("reading events"):
         read = read_events(spark, request.events, time_unit=request.time_unit)
+        rows = read.rows()
+        check_some_good(rows, request.events)
         messages = _messages(_chosen(read.good, request), request).persist(StorageLevel.MEMORY_AND_DISK)
         total, first_us, last_us, duplicates = _span(messages)
         slices = _slices(messages, request, first_us, last_us)
@@ -101,7 +104,7 @@ def run_replay(
     return {
         "events": total - duplicates,
         "duplicates": duplicates,
-        "rejected": read.rejected.count(),
+        **rows.summary,
         "slices": len(slices),
         "seconds": round(seconds, 3),
         "events_per_second": round(total / seconds) if seconds else 0,

@@ -12,14 +12,13 @@ from foresail.models.identity import identity_of
 from foresail.models.model import ModelSettings
 from foresail.models.scoring.contenders import Fitted, Rows, fitted_chain, fitted_groups, learned_on
 from foresail.models.scoring.evaluation import scorable, score_at
-from foresail.models.scoring.folds import validation_split
 from foresail.models.scoring.problem import Problem, count_rows, problem_of
 from foresail.models.scoring.report import LearnedFeature
-from foresail.models.scoring.thresholds import Costs, Criterion, choose_threshold
+from foresail.models.scoring.thresholds import Costs, Criterion, choose_threshold, validation_split
 from foresail.patterns.compiler import CompiledPattern
 from foresail.pipeline.settings import ForecastSettings
-from foresail.pipeline.training.forecast_pattern import ForecastPattern
-from foresail.pipeline.training.track_sample import Sample
+from foresail.pipeline.training.forecast_patterns import ForecastPattern
+from foresail.pipeline.training.sample import Sample
 
 FALLBACK_THRESHOLD = 0.2
 """Where there is nothing to choose one on; rare events need a low one."""

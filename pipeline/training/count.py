@@ -1,10 +1,11 @@
-"""Counting as a stage: whole tracks to workers, one small row per pattern and partition back.
+"""Counting whole tracks: a walk over some of them gives one small row per pattern.
 
-Counts are additive, so the partitions are merged on the driver, whatever their number; events never go there.
+Counts are additive, so partitions are merged at the end, whatever their number, and events never go there.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 
@@ -18,11 +19,10 @@ from foresail.models.counts import (
 )
 from foresail.models.errors import ModelError
 from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.recognition.events import EventBatch, LayerEvents
 from foresail.patterns.recognition.tables import shared_conditions
-from foresail.pipeline.batch.recognition_line import EventRows, FamilyRows
-from foresail.pipeline.batch.track_walk import Walked, walk_tracks
-from foresail.pipeline.training.symbols import PatternCounter, WholeTracks
-from foresail.pipeline.training.track_groups import Membership, of_tracks
+from foresail.pipeline.batch.partition import LayerPatterns
+from foresail.pipeline.training.symbols import Membership, PatternCounter, WholeTracks, of_tracks
 
 COUNTED = pa.schema([("pattern", pa.string()), ("counts", pa.binary()), ("fault", pa.string())])
 COUNTED_DDL = "pattern string, counts binary, fault string"
@@ -33,7 +33,7 @@ class BeginCounting:
     """Makes the walk that counts these patterns."""
 
     plain: tuple[CompiledPattern, ...]
-    families: tuple[tuple[CompiledPattern, ...], ...]
+    families: LayerPatterns
     max_order: int
     groups: Mapping[str, Membership] = field(default_factory=dict)
     """For patterns that are counted by group, which track is in which."""
@@ -44,22 +44,23 @@ class BeginCounting:
 
 
 class CountWalk:
-    """Counts the events of one partition; tells when it has read all."""
+    """Counts the events of one partition."""
 
     def __init__(self, wanted: BeginCounting) -> None:
         conditions, order = shared_conditions(wanted.plain), wanted.max_order
         self._plain = [PatternCounter(p, conditions, order) for p in wanted.plain]
-        self._families = [
-            [PatternCounter(p, shared_conditions(group), order) for p in group] for group in wanted.families
-        ]
+        self._families = {
+            layer: [PatternCounter(p, shared_conditions(group), order) for p in group]
+            for layer, group in wanted.families.items()
+        }
         self._groups = wanted.groups
         self._tracks = WholeTracks()
         self._counts: dict[str, GroupedCounts] = {}
         self._faults: dict[str, str] = {}
 
-    def advance(self, rows: EventRows) -> Iterator[pa.RecordBatch]:
-        """Nothing yet: what is counted is told at the end."""
-        for whole in self._tracks.complete(rows):
+    def advance(self, events: EventBatch) -> Iterator[pa.RecordBatch]:
+        """Nothing yet: what is counted comes at the end."""
+        for whole in self._tracks.complete(events):
             self._count(whole)
         yield from ()
 
@@ -76,24 +77,24 @@ class CountWalk:
             }
             yield pa.RecordBatch.from_pydict(columns, schema=COUNTED)
 
-    def _count(self, rows: EventRows) -> None:
+    def _count(self, events: EventBatch) -> None:
         for counter in self._plain:
-            self._add(counter, rows, None)
-        for layer, counters in enumerate(self._families):
+            self._add(counter, events, None)
+        for layer, counters in self._families.items():
             for counter in counters:
-                self._add(counter, rows, rows.families[layer])
+                self._add(counter, events, events.layers[layer])
 
-    def _groups_of(self, counter: PatternCounter, rows: EventRows) -> TrackGroups:
-        return of_tracks(self._groups, counter.pattern.name, rows.tracks)
+    def _groups_of(self, counter: PatternCounter, events: EventBatch) -> TrackGroups:
+        return of_tracks(self._groups, counter.pattern.name, events.keys)
 
-    def _add(self, counter: PatternCounter, rows: EventRows, own: FamilyRows | None) -> None:
+    def _add(self, counter: PatternCounter, events: EventBatch, own: LayerEvents | None) -> None:
         """Count one more batch; a pattern that these events do not fit is counted no further, the others are."""
         name = counter.pattern.name
         if name in self._faults:
             return
-        groups = self._groups_of(counter, rows)
+        groups = self._groups_of(counter, events)
         try:
-            found = counter.count(rows, groups) if own is None else counter.count_family(rows, own, groups)
+            found = counter.count(events, groups) if own is None else counter.count_family(events, own, groups)
         except ModelError as error:
             self._faults[name] = str(error)
             return
@@ -114,12 +115,11 @@ class Counted:
         return {name: counts.together() for name, counts in self.groups.items()}
 
 
-def count_patterns(walked: Walked, max_order: int = 8, groups: Mapping[str, Membership] | None = None) -> Counted:
-    """The counts of each pattern over all events; of those in `groups`, by name, each group of tracks apart."""
-    begin = BeginCounting(walked.plain, tuple(group.patterns for group in walked.families), max_order, groups or {})
+def merged_counts(rows: Iterable[Mapping[str, Any]]) -> Counted:
+    """What the walks of all partitions have counted, as one."""
     parts: dict[str, list[GroupedCounts]] = {}
     faults: dict[str, str] = {}
-    for row in walk_tracks(walked, begin, COUNTED_DDL).collect():
+    for row in rows:
         if row["fault"] is not None:
             faults[row["pattern"]] = row["fault"]
         else:

@@ -1,47 +1,124 @@
-"""The patterns of a catalog that can be forecast on some events: with and without features, with their layer."""
+"""The patterns of a catalog that can be forecast on some events: with and without features, with their layer.
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+A pattern that is to be forecast, and what its model is to be: the same for every job, with Spark or without.
+"""
 
-from pyspark.sql import DataFrame
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from foresail.geo import Layer, read_layers
-from foresail.geo.errors import GeoError
 from foresail.models.features import attributes_of_entry
+from foresail.models.model import ModelSettings
+from foresail.models.suffix_tree import LearnSettings
 from foresail.patterns.catalog.entry import Forecast, PatternEntry
 from foresail.patterns.catalog.loader import Catalog
-from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.compiler import CompiledPattern, compile_pattern
 from foresail.patterns.conditions import AttributeType
+from foresail.patterns.conditions.text import attributes_of
 from foresail.patterns.errors import UnknownAttributeError
-from foresail.patterns.spec import without_features
-from foresail.pipeline.batch.families import Family, NearRows
-from foresail.pipeline.conditions.spark import attribute_types
+from foresail.patterns.recognition.reach import reach_m
+from foresail.patterns.spec import PatternSpec, without_features
 from foresail.pipeline.errors import InputError
-from foresail.pipeline.progress import Progress
-from foresail.pipeline.training.forecast_pattern import ForecastPattern
-from foresail.pipeline.unfit import check_layer, check_pairs, unfit
+from foresail.pipeline.fitting import OF_COMMANDS, WaysOut, check_layer, check_pairs, fit_catalog
+from foresail.pipeline.settings import ForecastSettings
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastPattern:
+    """One pattern that is to be forecast."""
+
+    entry: PatternEntry
+    pattern: CompiledPattern
+    """With the features that are written down."""
+    plain: CompiledPattern
+    """Without features, as it is recognised."""
+    attributes: tuple[str, ...]
+    """What trees and boosting may read."""
+    types: Mapping[str, AttributeType]
+
+    @property
+    def name(self) -> str:
+        """The pattern's name."""
+        return self.entry.name
+
+    @property
+    def forecast(self) -> Forecast:
+        """How it is to be forecast."""
+        return self.entry.forecast or Forecast()
+
+    @property
+    def within(self) -> int:
+        """How many events ahead a match counts."""
+        return self.forecast.within or self.forecast.horizon
+
+    @property
+    def layer(self) -> str | None:
+        """The layer of a family."""
+        return self.entry.for_each.layer if self.entry.for_each else None
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """Every attribute of events that its conditions, features and trees read; not those of its layer's features."""
+        own = (attribute.key for c in self.pattern.conditions for attribute in attributes_of(c))
+        family = f"{self.entry.for_each.as_}." if self.entry.for_each else "\0"
+        return tuple(n for n in dict.fromkeys([*own, *self.attributes]) if not n.startswith(family))
+
+    def compiled(self, spec: PatternSpec) -> CompiledPattern:
+        """The pattern with other features."""
+        return compile_pattern(spec, self.types)
+
+
+def settings_of(
+    p: ForecastPattern, s: ForecastSettings, order: int | None = None, horizon: int | None = None
+) -> ModelSettings:
+    """What the model of a pattern is to be: the catalog's word, unless the command has its own order or horizon."""
+    forecast = p.forecast
+    order = forecast.order if order is None else order
+    if order > s.max_order:
+        msg = f"{p.name}: order {order} is beyond what is counted ({s.max_order}). Raise forecasting.max_order."
+        raise InputError(msg)
+    horizon = forecast.horizon if horizon is None else horizon
+    if horizon < 1:
+        msg = f"{p.name}: a horizon of {horizon} events forecasts nothing. Give at least 1."
+        raise InputError(msg)
+    learn = LearnSettings(
+        order=order,
+        kind=forecast.contexts,
+        min_context_probability=s.min_context_probability,
+        min_symbol_probability=s.min_symbol_probability,
+        ratio=s.ratio,
+        smoothing=s.smoothing,
+    )
+    threshold = forecast.threshold if isinstance(forecast.threshold, float) else 0.0
+    within = min(p.within, horizon) if forecast.kind == "within" else None
+    return ModelSettings(
+        learn=learn,
+        horizon=horizon,
+        kind=forecast.kind,
+        within=within,
+        threshold=threshold,
+        forecast_in_accepting=forecast.forecast_in_accepting,
+    )
 
 
 def forecast_patterns(
-    catalog: Catalog, events: DataFrame, layers: Mapping[str, Layer], skip_unfit: bool
+    catalog: Catalog,
+    columns: Sequence[str],
+    known: Mapping[str, AttributeType],
+    layers: Collection[str],
+    skip_unfit: bool,
+    ways_out: WaysOut = OF_COMMANDS,
 ) -> tuple[list[ForecastPattern], dict[str, str]]:
-    """The patterns that these events can show, and those left out with the reason."""
-    known = attribute_types(events.schema)
-    found: list[ForecastPattern] = []
-    skipped: dict[str, str] = {}
-    for entry in catalog:
-        try:
-            _check_input(entry, events, layers)
-            found.append(_compiled(entry, known))
-        except (UnknownAttributeError, InputError) as error:
-            fault = unfit(error)
-            if not skip_unfit:
-                raise fault from None
-            skipped[entry.name] = str(fault)
-    if not found:
-        msg = f"events: fit none of the {len(catalog)} patterns. Columns: {', '.join(events.columns)}."
-        raise InputError(msg)
-    return found, skipped
+    """The patterns that events with these columns can show, and those left out with the reason."""
+
+    def compiled(entry: PatternEntry) -> ForecastPattern:
+        _check_input(entry, columns, layers, ways_out)
+        return _compiled(entry, known)
+
+    return fit_catalog(catalog, compiled, skip_unfit=skip_unfit, ways_out=ways_out)
 
 
 def catalog_per(catalog: Catalog, per: str | None) -> Catalog:
@@ -53,24 +130,14 @@ def catalog_per(catalog: Catalog, per: str | None) -> Catalog:
     return Catalog(tuple(entry.model_copy(update={"forecast": forecast}) for entry, forecast in changed))
 
 
-def near_rows(patterns: Sequence[ForecastPattern], layers: Mapping[str, Layer]) -> dict[str, NearRows]:
-    """For each layer the rows that say which events are near which feature, as far as any pattern looks."""
+def reach_by_layer(patterns: Sequence[ForecastPattern]) -> dict[str, float]:
+    """For each layer how far, in metres, any pattern looks for its features."""
     reach: dict[str, float] = {}
     for p in patterns:
-        if p.layer is not None:
-            reach[p.layer] = max(reach.get(p.layer, 0.0), Family(p.entry, p.pattern).reach_m)
-    return {name: NearRows(layers[name], metres) for name, metres in reach.items()}
-
-
-def layers_at(file: Path | None, cache: Path, progress: Progress) -> dict[str, Layer]:
-    """The layers of a layers file, by name."""
-    if file is None:
-        return {}
-    try:
-        layers = read_layers(file, cache, progress.say)
-    except GeoError as error:
-        raise InputError(str(error)) from error
-    return {layer.spec.name: layer for layer in layers}
+        if p.entry.for_each is not None:
+            own = reach_m(p.pattern.conditions, p.entry.for_each.as_, p.entry.for_each.radius_m, p.name)
+            reach[p.entry.for_each.layer] = max(reach.get(p.entry.for_each.layer, 0.0), own)
+    return reach
 
 
 def _compiled(entry: PatternEntry, known: Mapping[str, AttributeType]) -> ForecastPattern:
@@ -84,9 +151,9 @@ def _compiled(entry: PatternEntry, known: Mapping[str, AttributeType]) -> Foreca
     return ForecastPattern(entry, pattern, plain, attributes, known)
 
 
-def _check_input(entry: PatternEntry, events: DataFrame, layers: Mapping[str, Layer]) -> None:
-    check_pairs(entry, events.columns)
+def _check_input(entry: PatternEntry, columns: Sequence[str], layers: Collection[str], ways_out: WaysOut) -> None:
+    check_pairs(entry, columns)
     per = entry.forecast.per if entry.forecast else None
-    if per is not None and per not in events.columns:
-        raise UnknownAttributeError(per, events.columns, f"{entry.name}.forecast.per")
-    check_layer(entry, layers, events.columns)
+    if per is not None and per not in columns:
+        raise UnknownAttributeError(per, columns, f"{entry.name}.forecast.per")
+    check_layer(entry, layers, columns, ways_out)

@@ -2,6 +2,8 @@
 
 One file per interval holds their events, with the attributes that patterns read, and which are near which feature, as
 Arrow tables. Learning and judging read it without Spark.
+
+Which tracks are held out: never counted, so that models can be judged on them.
 """
 
 import json
@@ -11,12 +13,15 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812
 
+from foresail.arrow_bytes import table_from_bytes, table_to_bytes
 from foresail.models.store import Interval, Storage
 from foresail.models.store.intervals import interval_named
 from foresail.patterns.conditions import AttributeType
 from foresail.pipeline.conditions.arrow import array_column
-from foresail.pipeline.training.track_sample import NearTable, Sample, Share
+from foresail.pipeline.training.sample import NearTable, Sample, Share
 
 FOLDER = "held_out"
 KEYS = ("track", "time_us", "offset")
@@ -72,10 +77,7 @@ class _Part:
 
 def _framed(table: pa.Table) -> bytes:
     """A table with its length before it."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    content: bytes = sink.getvalue().to_pybytes()
+    content = table_to_bytes(table)
     return len(content).to_bytes(8, "little") + content
 
 
@@ -83,8 +85,7 @@ def _read(content: bytes) -> _Part:
     tables, at = [], 0
     while at < len(content):
         size = int.from_bytes(content[at : at + 8], "little")
-        with pa.ipc.open_stream(content[at + 8 : at + 8 + size]) as reader:
-            tables.append(reader.read_all())
+        tables.append(table_from_bytes(content[at + 8 : at + 8 + size]))
         at += 8 + size
     facts = json.loads(tables[0].schema.metadata[b"held_out"])
     return _Part(tables[0], tables[1:], facts)
@@ -138,3 +139,11 @@ def _near(layer: int, parts: Sequence[_Part], place: np.ndarray, first_rows: np.
 
 def _path(interval: Interval) -> str:
     return f"{FOLDER}/{interval}.arrows"
+
+
+PARTS = 1000
+
+
+def is_held_out(share: float) -> Column:
+    """Whether a track is held out: by its name, so that it is so every day."""
+    return F.pmod(F.xxhash64(F.lit("held out"), F.col("track")), F.lit(PARTS)) < F.lit(round(share * PARTS))

@@ -1,71 +1,98 @@
-"""A bounded sample of whole tracks on the driver: what trees, thresholds and evaluations look at.
+"""A bounded sample of whole tracks in memory: what trees, thresholds and evaluations look at.
 
-Tracks are chosen by a hash of their name, so the same events always give the same sample, and more events a larger one.
+Tracks are chosen by a hash of their name, so the same events always give the same sample, and more events a larger one,
+whether Spark or this process reads them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
 
-from foresail.patterns.conditions import Attribute
-from foresail.pipeline.batch.recognition_worker import NO_LAYER
+from foresail.models.scoring.sequences import Sequences, family_sequences, plain_sequences
+from foresail.patterns.conditions.evaluate import ArrayColumn
+from foresail.pipeline.batch.sorted_rows import NO_LAYER
 from foresail.pipeline.conditions.arrow import array_column
-from foresail.pipeline.conditions.spark import columns_of
 from foresail.pipeline.errors import InputError
-from foresail.pipeline.training.track_sample import NearTable, Sample, Share
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How much of the events a sample holds."""
+
+    buckets: int
+    """Tracks whose hash is below this are in it, of all buckets."""
+    events: int
+    """All events there are, and all tracks; those of the sample are counted in it."""
+    tracks: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """Events of whole tracks, sorted, and for each layer which of them are near which feature."""
+
+    share: Share
+    table: pa.Table
+    columns: Mapping[str, ArrayColumn]
+    tracks: pa.Array
+    times: NDArray[np.int64]
+    first_of: NDArray[np.int64]
+    near: tuple["NearTable", ...]
+
+    @property
+    def events(self) -> int:
+        """How many events it has."""
+        return len(self.times)
+
+    @property
+    def plain(self) -> Sequences:
+        """A sequence per track."""
+        return plain_sequences(self.columns, self.times, self.first_of)
+
+    def of_family(self, layer: int, family: str, around: int) -> Sequences:
+        """A sequence per track and near feature of a layer, which conditions call `family`."""
+        near = self.near[layer]
+        return family_sequences(self.plain, near.event, near.feature, near.distance_m, f"{family}.distance_m", around)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NearTable:
+    """Which event is near which feature of one layer."""
+
+    event: NDArray[np.int64]
+    feature: NDArray[np.int64]
+    distance_m: NDArray[np.float64]
+    names: tuple[str, ...]
+
 
 BUCKETS = 1024
 KEYS = ("track", "time_us", "offset", "layer", "feature")
 
 
-def share_of(events: DataFrame, most_events: int) -> Share:
-    """The buckets of tracks that together have at most `most_events` events, but at least one track."""
-    by_track = events.groupBy("track").agg(F.count("*").alias("events"))
-    bucket = F.pmod(F.xxhash64("track"), F.lit(BUCKETS))
-    rows = by_track.groupBy(bucket.alias("bucket")).agg(F.sum("events"), F.count("*")).orderBy("bucket").collect()
-    if not rows:
+def share_of_buckets(bucket: NDArray[np.int64], events: NDArray[np.int64], tracks: int, most_events: int) -> Share:
+    """The buckets of tracks that together have at most `most_events` events, but at least one track.
+
+    `bucket` are those that have tracks, in order, `events` how many each has.
+    """
+    if not len(bucket):
         msg = "events: there are none. Give events to learn from."
         raise InputError(msg)
-    total = np.cumsum([row[1] for row in rows])
+    total = np.cumsum(events)
     fitting = max(1, int(np.searchsorted(total, most_events, side="right")))
-    buckets = BUCKETS if fitting == len(rows) else int(rows[fitting - 1][0]) + 1
-    return Share(buckets, int(total[-1]), int(sum(row[2] for row in rows)))
+    buckets = BUCKETS if fitting == len(bucket) else int(bucket[fitting - 1]) + 1
+    return Share(buckets, int(total[-1]), tracks)
 
 
-def collect_sample(
-    events: DataFrame,
-    attributes: Sequence[str],
-    share: Share,
-    near: Sequence[Callable[[DataFrame], DataFrame]] = (),
-) -> Sample:
-    """The events of the share with these attributes (and their place, if they have one), and their near features."""
-    kept = events.where(F.pmod(F.xxhash64("track"), F.lit(BUCKETS)) < share.buckets)
-    resolve = columns_of(events.schema)
-    places = [name for name in ("lon", "lat") if name in events.columns]
-    wanted = dict.fromkeys([*attributes, *places])
-    values = [resolve(_attribute(name)).alias(_column(n)) for n, name in enumerate(wanted)]
-    keys = [F.col("track"), F.unix_micros("time").alias("time_us"), F.col("offset").cast("long").alias("offset")]
-    rows = kept.select(*keys, F.lit(NO_LAYER).alias("layer"), F.lit(None).cast("string").alias("feature"), *values)
-    for n, stage in enumerate(near):
-        layer = stage(kept).select(*keys, F.lit(n).alias("layer"), "feature", "feature_distance_m")
-        rows = rows.unionByName(layer, allowMissingColumns=True)
-    return _sorted(rows.toArrow().sort_by([(key, "ascending") for key in KEYS]), list(wanted), len(near), share)
-
-
-def _attribute(key: str) -> Attribute:
-    owner, dot, name = key.partition(".")
-    return Attribute(name, owner) if dot else Attribute(key)
-
-
-def _column(number: int) -> str:
+def attribute_column(number: int) -> str:
+    """What the rows of a sample call an attribute."""
     return f"attribute_{number}"
 
 
-def _sorted(rows: pa.Table, attributes: Sequence[str], layers: int, share: Share) -> Sample:
+def sorted_sample(rows: pa.Table, attributes: Sequence[str], layers: int, share: Share) -> Sample:
+    """The sample of these rows: one for each event, and one for each feature that it is near."""
+    rows = rows.sort_by([(key, "ascending") for key in KEYS])
     layer = rows.column("layer").to_numpy()
     is_event = layer == NO_LAYER
     event_of = np.cumsum(is_event) - 1
@@ -73,7 +100,7 @@ def _sorted(rows: pa.Table, attributes: Sequence[str], layers: int, share: Share
     track = table.column("track").combine_chunks()
     codes = track.dictionary_encode().indices.to_numpy()
     first = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]])) if len(codes) else np.empty(0, np.int64)
-    columns = {name: array_column(table.column(_column(n)), name) for n, name in enumerate(attributes)}
+    columns = {name: array_column(table.column(attribute_column(n)), name) for n, name in enumerate(attributes)}
     return Sample(
         share,
         table,

@@ -9,7 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from foresail.patterns.catalog.loader import read_catalog
-from foresail.pipeline.jobs.recognise import RecogniseRequest, run_recognise
+from foresail.pipeline.jobs.recognise import run_recognise
+from foresail.pipeline.jobs.recognise_request import RecogniseRequest
 from foresail.pipeline.progress import SILENT
 from tests.end_to_end.cluster import (
     FILES,

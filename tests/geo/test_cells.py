@@ -90,3 +90,11 @@ def test_cells_are_halved_until_one_knows_few_pieces(
     far = shapely.Point(-100.0, -40.0)
     layer = make_layer("mark", [far, *[shapely.Point(12.005, 12.005)] * pieces])
     assert cell_size(cells, layer.index) == CELL_DEG / 2**halvings
+
+
+def test_a_wide_cell_is_measured_at_its_corners_towards_the_equator() -> None:
+    for south in (50.0, -60.0):
+        cell = Cells(np.array([3]), np.array([(south + 90.0) / 10.0]), 10.0)
+        corner = points_in_space(cell.west, np.array([min(south, south + 10.0, key=abs)]))
+        away = np.linalg.norm(corner - cell.middle())
+        assert away <= cell.radius_m()[0] < 1.03 * away

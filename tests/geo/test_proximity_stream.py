@@ -1,4 +1,4 @@
-"""Pairs of a stream are those of a batch, whatever the micro-batches; the memory of tracks is bounded."""
+"""Pairs of a stream are those of a batch, whatever the micro-batches; the memory of places is bounded."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from foresail.geo import PairSettings, legs_of_previous, pairs, pairs_of_stream
+from foresail.geo import PairSettings, legs_of_previous, pairs, pairs_of_streamed_legs
 from foresail.geo.errors import AttributeClashError
 from foresail.geo.proximity import BEFORE
-from foresail.geo.proximity_stream import meet_others, meet_track
+from foresail.geo.proximity_stream import meet_others
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,11 +49,15 @@ def fleet() -> pd.DataFrame:
 @pytest.mark.spark
 def test_a_stream_in_micro_batches_finds_the_pairs_of_a_batch(spark: "SparkSession", tmp_path: Path) -> None:
     events = fleet()
-    for number, part in enumerate(np.array_split(np.arange(len(events)), 3)):
-        shuffled = events.iloc[part].sample(frac=1, random_state=number)
-        spark.createDataFrame(shuffled, EVENT).coalesce(1).write.mode("append").parquet(str(tmp_path / "in"))
-    source = spark.readStream.schema(EVENT).option("maxFilesPerTrigger", 1).parquet(str(tmp_path / "in"))
-    query = pairs_of_stream(source, SETTINGS, buckets=3).writeStream.format("memory").queryName("stream_pairs")
+    known = events[events["lon"].notna()]
+    before = known.groupby("track")[["time", "lon", "lat"]].shift(1).add_prefix("previous_")
+    legs, schema = known.join(before), f"{EVENT}, previous_time timestamp, previous_lon double, previous_lat double"
+    for number, part in enumerate(np.array_split(np.arange(len(legs)), 3)):
+        shuffled = legs.iloc[part].sample(frac=1, random_state=number)
+        spark.createDataFrame(shuffled, schema).coalesce(1).write.mode("append").parquet(str(tmp_path / "in"))
+    source = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(tmp_path / "in"))
+    found = pairs_of_streamed_legs(legs_of_previous(source), SETTINGS, buckets=3)
+    query = found.writeStream.format("memory").queryName("stream_pairs")
     running = query.option("checkpointLocation", str(tmp_path / "checkpoint")).start()
     try:
         running.processAllAvailable()
@@ -71,27 +75,6 @@ def positions(*rows: tuple[str, int]) -> pd.DataFrame:
     times = [pd.Timestamp("2026-01-01") + pd.Timedelta(seconds=second) for _, second in rows]
     numbers = np.arange(len(rows), dtype=float)
     return pd.DataFrame({"track": [track for track, _ in rows], "time": times, "lon": numbers, "lat": numbers})
-
-
-def test_a_position_meets_the_one_before_it_from_an_earlier_batch() -> None:
-    first = meet_track(positions(("a", 0), ("b", 5)), None, HOUR)
-    second = meet_track(positions(("a", 60), ("c", 61), ("a", 30)), first.memory, HOUR)
-    begun = second.rows.set_index(["track", "time"])["before_time"]
-    assert [(when - pd.Timestamp("2026-01-01")).total_seconds() for when in begun["a"]] == [0.0, 30.0]
-    assert begun["c"].isna().all()
-    assert sorted(second.memory["track"]) == ["a", "b", "c"]
-
-
-def test_a_position_that_comes_after_a_later_one_of_its_track_is_left_out() -> None:
-    memory = meet_track(positions(("a", 100)), None, HOUR).memory
-    met = meet_track(positions(("a", 40), ("a", 100), ("b", 40)), memory, HOUR)
-    assert met.rows["track"].tolist() == ["b"]
-    assert met.memory.set_index("track")["time"]["a"] == memory["time"][0]
-
-
-def test_a_track_that_was_silent_for_long_is_forgotten() -> None:
-    memory = meet_track(positions(("gone", 0), ("a", 100)), None, HOUR).memory
-    assert meet_track(positions(("a", 4000)), memory, HOUR).memory["track"].tolist() == ["a"]
 
 
 def placed(*rows: tuple[str, int]) -> pd.DataFrame:

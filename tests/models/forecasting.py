@@ -13,7 +13,7 @@ from foresail.models.kernels.decisions import Decisions
 from foresail.models.model import Model, ModelSettings, build
 from foresail.models.suffix_tree import LearnSettings
 from foresail.patterns.compiler import CompiledPattern
-from foresail.patterns.recognition.recogniser import Batch
+from foresail.patterns.recognition.events import EventBatch
 from tests.models.letters import MINUTE, joined, symbols_of
 
 
@@ -43,10 +43,10 @@ def model_of(
     return build(pattern, count(symbols, times, first_of, pattern, max_order), settings)
 
 
-def batch_of(words: Sequence[NDArray[np.int64]], times: Sequence[NDArray[np.int64]]) -> Batch:
+def batch_of(words: Sequence[NDArray[np.int64]], times: Sequence[NDArray[np.int64]]) -> EventBatch:
     """Tracks one after the other."""
     first_of = np.cumsum([0, *(len(track) for track in words)]).astype(np.int64)
-    return Batch(np.concatenate(words), np.concatenate(times).astype(np.int64), first_of)
+    return EventBatch(np.concatenate(words), np.concatenate(times).astype(np.int64), first_of)
 
 
 def rows_of(forecasts: Forecasts, first: int = 0) -> list[tuple[Any, ...]]:

@@ -5,6 +5,7 @@ import json
 import time
 import tracemalloc
 import zipfile
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from foresail.models.archive import MOST_BYTES, Archive, from_bytes, read_archive, to_bytes
+from foresail.models.archive import MOST_BYTES, Archive, from_bytes, read_archive, to_bytes, write_archive
 from foresail.models.errors import ModelError, ModelFileError
 from foresail.models.files import model_from_bytes, model_to_bytes
 from tests.models.forecasting import model_of, random_text
@@ -40,11 +41,12 @@ def headed(text: str, **members: bytes) -> bytes:
     return zipped({"header.npy": member((len(raw),), raw), **{f"{name}.npy": held for name, held in members.items()}})
 
 
+@cache
 def bomb() -> bytes:
     """A few megabytes that unpack to more than the limit."""
     buffer = io.BytesIO()
     with (
-        zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive,
+        zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
         archive.open("header.npy", "w", force_zip64=True) as held,
     ):
         for _ in range(MOST_BYTES // (1 << 24) + 1):
@@ -144,3 +146,10 @@ def test_a_horizon_for_which_there_is_no_room_is_refused_and_says_why() -> None:
     model = model_of(PATTERN, ["abxabab" * 5])
     with pytest.raises(ModelError, match="10000 are the limit"):
         model.with_settings(horizon=10_001)
+
+
+def test_the_folder_of_a_file_is_made_with_those_above_it(tmp_path: Path) -> None:
+    file = tmp_path / "a" / "b" / "model.npz"
+    write_archive(Archive("model", {"n": 1}, {}), file)
+    write_archive(Archive("model", {"n": 2}, {}), file)
+    assert [path.name for path in file.parent.iterdir()] == ["model.npz"]

@@ -16,11 +16,11 @@ from foresail.models.suffix_tree import LearnSettings
 from foresail.models.symbols import SymbolTable
 from foresail.patterns.compiler import compile_pattern
 from foresail.patterns.conditions.text import text_of
-from foresail.patterns.recognition.families import Near
-from foresail.patterns.recognition.recogniser import Batch
+from foresail.patterns.recognition.events import EventBatch, Near
 from foresail.patterns.spec import AfterMatch, spec_of
 from tests.models.forecasting import rows_of
 from tests.models.letters import MINUTE
+from tests.patterns.layered import beside
 
 FEATURES = 4
 WHERE = {
@@ -96,7 +96,7 @@ def per_feature(events: list[tuple[list[float], bool]], times: np.ndarray, first
     plain = Forecaster(MODELS)
     for feature in range(FEATURES):
         seen = words(plain.conditions, [truth(distances[feature], fast) for distances, fast in events])
-        batch = Batch(seen, times, np.array([0, len(times)]))
+        batch = EventBatch(seen, times, np.array([0, len(times)]))
         for row in rows_of(plain.advance(batch, plain.fresh(1))[0]):
             if events[row[0]][0][feature] < REACH:
                 found.append((row[0] + first, *row[1:3], feature, *row[4:]))
@@ -116,7 +116,7 @@ def test_a_family_equals_one_forecaster_per_feature(seed: int) -> None:
     family = FamilyForecaster(MODELS)
     first_of = np.cumsum([0, *map(len, tracks)])
     far, near = read(family, [event for track in tracks for event in track])
-    found, after = family.advance(Batch(far, np.concatenate(times), first_of), near, family.fresh(3))
+    found, after = family.advance(beside(EventBatch(far, np.concatenate(times), first_of), near), family.fresh(3))
     expected = [
         row
         for track, at, first in zip(tracks, times, first_of, strict=False)
@@ -136,7 +136,9 @@ def test_a_track_cut_anywhere_is_forecast_as_if_whole(seed: int, emission: str) 
 
     def advance(first: int, end: int, state: FamilyForecasterState) -> tuple[list[Row], FamilyForecasterState]:
         far, near = read(family, events[first:end])
-        found, after = family.advance(Batch(far, times[first:end], np.array([0, end - first])), near, state)
+        found, after = family.advance(
+            beside(EventBatch(far, times[first:end], np.array([0, end - first])), near), state
+        )
         return rows_of(found, first), after
 
     whole, after = advance(0, 30, family.fresh(1))
@@ -157,8 +159,8 @@ def test_features_left_long_ago_take_no_room() -> None:
     for end in (3, 4, 13):
         rows = near.at[end]
         part = Near(near.at[: end + 1], near.feature[:rows], near.words[:rows])
-        batch = Batch(far[:end], times[:end], np.array([0, end]))
-        states.append(entering.advance(batch, part, entering.fresh(1))[1])
+        batch = EventBatch(far[:end], times[:end], np.array([0, end]))
+        states.append(entering.advance(beside(batch, part), entering.fresh(1))[1])
     assert [len(state.feature) for state in states] == [3, 3, 1]
     assert states[-1].feature.tolist() == [-1]
 
@@ -168,9 +170,9 @@ def test_changes_tell_where_positive_begins_and_ends_near_a_feature() -> None:
     every, changes = FamilyForecaster([model]), FamilyForecaster([model], emission="changes")
     events = scene(Random(7), 200)
     far, near = read(every, events)
-    batch = Batch(far, np.arange(200, dtype=np.int64) * MINUTE, np.array([0, 200]))
-    told = {(row[3], row[0]): row[7] for row in rows_of(every.advance(batch, near, every.fresh(1))[0])}
-    found = {(row[3], row[0]) for row in rows_of(changes.advance(batch, near, changes.fresh(1))[0])}
+    batch = EventBatch(far, np.arange(200, dtype=np.int64) * MINUTE, np.array([0, 200]))
+    told = {(row[3], row[0]): row[7] for row in rows_of(every.advance(beside(batch, near), every.fresh(1))[0])}
+    found = {(row[3], row[0]) for row in rows_of(changes.advance(beside(batch, near), changes.fresh(1))[0])}
     assert found == {(f, e) for (f, e), positive in told.items() if positive != told.get((f, e - 1), 0)}
     assert 0 < len(found) < len(told)
 
@@ -182,8 +184,8 @@ def test_two_orders_of_the_tracks_give_the_same_rows() -> None:
     results = []
     for order in ((0, 1), (1, 0)):
         far, near = read(family, [event for n in order for event in tracks[n]])
-        batch = Batch(far, np.concatenate([times, times]), np.array([0, 12, 24]))
-        rows = rows_of(family.advance(batch, near, family.fresh(2))[0])
+        batch = EventBatch(far, np.concatenate([times, times]), np.array([0, 12, 24]))
+        rows = rows_of(family.advance(beside(batch, near), family.fresh(2))[0])
         results.append(sorted((order[row[0] // 12], row[0] % 12, *row[1:]) for row in rows))
     assert results[0] == results[1]
 
@@ -191,12 +193,11 @@ def test_two_orders_of_the_tracks_give_the_same_rows() -> None:
 def test_no_tracks_and_no_near_rows_are_fine() -> None:
     family = FamilyForecaster(MODELS)
     none = Near(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty((0, 1), np.int64))
-    found, after = family.advance(
-        Batch(np.empty((0, 1), np.int64), np.empty(0, np.int64), np.zeros(1, np.int64)), none, family.fresh(0)
-    )
+    nobody = EventBatch(np.empty((0, 1), np.int64), np.empty(0, np.int64), np.zeros(1, np.int64))
+    found, after = family.advance(beside(nobody, none), family.fresh(0))
     assert (len(found), len(after.seen)) == (0, 0)
-    empty = Batch(np.empty((0, 1), np.int64), np.empty(0, np.int64), np.zeros(2, np.int64))
-    assert family.advance(empty, none, family.fresh(1))[1].seen.tolist() == [0]
+    empty = EventBatch(np.empty((0, 1), np.int64), np.empty(0, np.int64), np.zeros(2, np.int64))
+    assert family.advance(beside(empty, none), family.fresh(1))[1].seen.tolist() == [0]
 
 
 @pytest.mark.parametrize("emission", ["all", "positive"])
@@ -207,10 +208,10 @@ def test_models_of_another_order_take_a_family_over(emission: str) -> None:
     before, after = (FamilyForecaster(models, emission=emission) for models in (shorter, MODELS))  # type: ignore[arg-type]
     for cut in (0, 1, 7, 30, 59):
         far, near = read(before, events[:cut])
-        state = before.advance(Batch(far, times[:cut], np.array([0, cut])), near, before.fresh(1))[1]
+        state = before.advance(beside(EventBatch(far, times[:cut], np.array([0, cut])), near), before.fresh(1))[1]
         rest, close = read(after, events[cut:])
-        later = Batch(rest, times[cut:], np.array([0, 60 - cut]))
-        found = after.advance(later, close, after.migrated(state, before))[0]
+        later = EventBatch(rest, times[cut:], np.array([0, 60 - cut]))
+        found = after.advance(beside(later, close), after.taken_over(state, before))[0]
         whole_far, whole_near = read(after, events)
-        whole = after.advance(Batch(whole_far, times, np.array([0, 60])), whole_near, after.fresh(1))[0]
+        whole = after.advance(beside(EventBatch(whole_far, times, np.array([0, 60])), whole_near), after.fresh(1))[0]
         assert rows_of(found, cut) == [row for row in rows_of(whole) if row[0] >= cut]

@@ -2,7 +2,6 @@
 
 import io
 import json
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 from foresail.models.archive import Archive, from_bytes, to_bytes
 from foresail.models.counts import count
 from foresail.models.errors import ModelFileError, OtherPatternError
-from foresail.models.files import model_from_bytes, model_to_bytes, read_model, write_model
+from foresail.models.files import model_from_bytes, model_to_bytes
 from foresail.models.model import Model, ModelSettings, build
 from foresail.patterns.compiler import compile_pattern
 from foresail.patterns.conditions.text import text_of
@@ -26,10 +25,9 @@ def some_model(step: int = MINUTE) -> Model:
     return model_of(PATTERN, [random_text(Random(n), 40, "abcx") for n in range(3)], step=step).with_scores({"f1": 0.5})
 
 
-def test_a_model_comes_back_from_its_file(tmp_path: Path) -> None:
+def test_a_model_comes_back_from_its_bytes() -> None:
     model = some_model()
-    write_model(model, tmp_path / "model.npz")
-    back = read_model(tmp_path / "model.npz", PATTERN)
+    back = model_from_bytes(model_to_bytes(model), pattern=PATTERN)
     assert back.header == model.header
     assert [text_of(c) for c in back.conditions] == [text_of(c) for c in model.conditions]
     for one, other in zip(back.decisions, model.decisions, strict=True):
@@ -57,12 +55,10 @@ def test_seconds_are_kept_where_the_step_varies() -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.999])
-def test_a_file_cut_short_is_refused(share: float, tmp_path: Path) -> None:
+def test_a_file_cut_short_is_refused(share: float) -> None:
     content = model_to_bytes(some_model())
-    file = tmp_path / "model.npz"
-    file.write_bytes(content[: int(share * len(content))])
     with pytest.raises(ModelFileError, match=r"model\.npz: this is no model file, or it is cut short"):
-        read_model(file)
+        model_from_bytes(content[: int(share * len(content))], "model.npz")
 
 
 def test_a_changed_file_is_refused() -> None:
@@ -105,7 +101,7 @@ def test_a_header_that_lacks_something_is_refused() -> None:
         model_from_bytes(rewritten({}, {"settings": {"learn": {}, "unknown": 1}}))
 
 
-def test_a_model_for_another_version_is_refused_with_both_versions(tmp_path: Path) -> None:
-    write_model(some_model(), tmp_path / "model.npz")
+def test_a_model_for_another_version_is_refused_with_both_versions() -> None:
+    content = model_to_bytes(some_model())
     with pytest.raises(OtherPatternError, match="this is of lettered version 1, not lettered version 2"):
-        read_model(tmp_path / "model.npz", lettered("a ; b", features="c", version=2))
+        model_from_bytes(content, pattern=lettered("a ; b", features="c", version=2))

@@ -14,7 +14,7 @@ from foresail.models.model import Model
 from foresail.patterns.compiler import compile_pattern
 from foresail.patterns.conditions.parser import parse_condition
 from foresail.patterns.conditions.text import text_of
-from foresail.patterns.recognition.recogniser import Batch
+from foresail.patterns.recognition.events import EventBatch
 from foresail.patterns.spec import spec_of
 from tests.models.forecasting import batch_of, model_of, random_text, rows_of
 from tests.models.letters import MINUTE, lettered, symbols_of, words_of
@@ -138,7 +138,7 @@ def test_more_combinations_than_there_was_room_for_are_numbered_too(monkeypatch:
 
 def test_read_only_events_and_tracks_without_events_are_read() -> None:
     forecaster = Forecaster([MODEL])
-    batch = Batch(words_of(PATTERN, "ab"), np.arange(2, dtype=np.int64), np.array([0, 0, 2, 2], dtype=np.int64))
+    batch = EventBatch(words_of(PATTERN, "ab"), np.arange(2, dtype=np.int64), np.array([0, 0, 2, 2], dtype=np.int64))
     for array in (batch.words, batch.times, batch.first_of):
         array.flags.writeable = False
     found, after = forecaster.advance(batch, forecaster.fresh(3))

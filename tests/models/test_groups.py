@@ -17,10 +17,10 @@ from foresail.models.model import Model, ModelSettings, build
 from foresail.models.store import ModelStore
 from foresail.models.suffix_tree import LearnSettings
 from foresail.patterns.compiler import CompiledPattern
-from foresail.patterns.recognition.families import Near
-from foresail.patterns.recognition.recogniser import Batch
+from foresail.patterns.recognition.events import EventBatch, Near
 from tests.models.forecasting import batch_of, random_text
 from tests.models.letters import MINUTE, joined, lettered, symbols_of, words_of
+from tests.patterns.layered import beside
 
 PATTERN = lettered("a ; b", features="c", max_gap_us=30 * MINUTE)
 FAMILY = lettered("a ; b", features="c", max_gap_us=30 * MINUTE, family="port")
@@ -68,7 +68,7 @@ def test_a_group_is_forecast_as_by_a_model_of_its_events_alone_and_others_as_by_
     texts = [random_text(random, random.randrange(1, 30), "abcx") for _ in served]
     times = [np.cumsum([random.choice([1, 1, 40]) * MINUTE for _ in text]).astype(np.int64) for text in texts]
     forecaster = Forecaster([WHOLE], groups=[tuple(OWN.models.values())])
-    members = np.array([[forecaster.told_by.index(model)] for model in served])
+    members = np.array([[forecaster.emitted_by.index(model)] for model in served])
     cut = [random.randrange(len(text) + 1) for text in texts]
     state = forecaster.rearranged(forecaster.fresh(0), np.full(4, -1), members)
     found: dict[int, list[tuple[Any, ...]]] = {n: [] for n in range(4)}
@@ -78,7 +78,7 @@ def test_a_group_is_forecast_as_by_a_model_of_its_events_alone_and_others_as_by_
         told, state = forecaster.advance(batch, state)
         track = np.searchsorted(batch.first_of, told.event, side="right") - 1
         for n in range(4):
-            assert {forecaster.told_by[m] for m in told.model[track == n]} <= {served[n]}
+            assert {forecaster.emitted_by[m] for m in told.model[track == n]} <= {served[n]}
             found[n] += rows(told, track == n)
     for n, model in enumerate(served):
         alone = Forecaster([model])
@@ -102,15 +102,17 @@ def test_a_family_is_forecast_by_the_model_of_the_track_s_group() -> None:
     feature = random.integers(0, 2, int(at[-1])).astype(np.int32)
     members = np.array([[2], [0], [1]])
     state = forecaster.rearranged(forecaster.fresh(0), np.full(3, -1), members)
-    told, _ = forecaster.advance(Batch(far, times, first_of), Near(at, feature, close), state)
+    told, _ = forecaster.advance(beside(EventBatch(far, times, first_of), Near(at, feature, close)), state)
     track = np.searchsorted(first_of, told.event, side="right") - 1
     for n, model in enumerate([own.models["tug"], whole, own.models["ferry"]]):
         begin, end = first_of[n], first_of[n + 1]
         mine = slice(int(at[begin]), int(at[end]))
         alone = FamilyForecaster([model])
         expected, _ = alone.advance(
-            Batch(far[begin:end], times[begin:end], np.array([0, 40])),
-            Near(at[begin : end + 1] - at[begin], feature[mine], close[mine]),
+            beside(
+                EventBatch(far[begin:end], times[begin:end], np.array([0, 40])),
+                Near(at[begin : end + 1] - at[begin], feature[mine], close[mine]),
+            ),
             alone.fresh(1),
         )
         assert len(expected)

@@ -40,7 +40,7 @@ def test_another_order_equals_replaying_the_whole_history(seed: int, pattern: st
     read = words_of(compiled, text)
     _, state = before.advance(batch_of([read[:cut]], [times[:cut]]), before.fresh(1))
     whole, replayed = after.advance(batch_of([read], [times]), after.fresh(1))
-    found, last = after.advance(batch_of([read[cut:]], [times[cut:]]), after.migrated(state, before))
+    found, last = after.advance(batch_of([read[cut:]], [times[cut:]]), after.taken_over(state, before))
     assert rows_of(found, cut) == [row for row in rows_of(whole) if row[0] >= cut]
     assert all(np.array_equal(a, b) for a, b in zip(last, replayed, strict=True))
 
@@ -51,7 +51,7 @@ def test_a_model_for_a_new_pattern_begins_afresh_and_others_go_on() -> None:
     compiled = lettered("a ; b", features="c")
     _, state = before.advance(batch_of([words_of(compiled, "xa")], [np.arange(2)]), before.fresh(1))
     newcomer = model_of(compile_pattern(spec_of("newcomer", "b ; b", {"b": 'letter == "b"'})), TEXTS)
-    migrated = Forecaster([newcomer, kept]).migrated(state, before)
+    migrated = Forecaster([newcomer, kept]).taken_over(state, before)
     assert migrated.chain.tolist() == [[0, int(state.chain[0, 0])]]
     assert migrated.length.tolist() == [[0, 2]]
     assert migrated.seen.tolist() == [2]
@@ -60,7 +60,7 @@ def test_a_model_for_a_new_pattern_begins_afresh_and_others_go_on() -> None:
 def taken_over(old: Model, new: Model, old_words: np.ndarray) -> tuple[Forecaster, ForecasterState]:
     before, after = Forecaster([old]), Forecaster([new])
     _, state = before.advance(batch_of([old_words], [np.arange(len(old_words))]), before.fresh(1))
-    return after, after.migrated(state, before)
+    return after, after.taken_over(state, before)
 
 
 def test_other_features_keep_the_automaton_state_and_begin_a_new_history() -> None:

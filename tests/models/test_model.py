@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from foresail.models.counts import count
-from foresail.models.decisions import LIKELY_SHARE
+from foresail.models.decisions import LIKELY_SHARE, NONE, Kind, interval, most_likely, within
 from foresail.models.errors import ModelSettingError, OtherPatternError
-from foresail.models.kinds import NONE, Kind, interval, most_likely, within
 from foresail.models.model import ModelSettings, build
 from foresail.models.suffix_tree import LearnSettings
 from foresail.models.waiting import waiting_times

@@ -1,4 +1,7 @@
-"""The suffix tree keeps the contexts that tell something, and only those."""
+"""The suffix tree keeps the contexts that tell something, and only those.
+
+The automaton over the contexts always knows the longest one that ends the history.
+"""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -13,8 +16,9 @@ from foresail.models.counts.counting import stretches_of
 from foresail.models.counts.table import Counts, Level
 from foresail.models.errors import ModelSettingError, ModelSizeError
 from foresail.models.identity import Identity
-from foresail.models.suffix_tree import MOST_SMOOTHED, LearnSettings, SuffixTree, learn
+from foresail.models.suffix_tree import MOST_SMOOTHED, LearnSettings, SuffixTree, context_automaton, learn
 from tests.models.letters import counted_alone, counts_of_text, plain_counts
+from tests.models.random_trees import longest_suffix, random_tree
 
 
 def contexts(tree: SuffixTree) -> set[tuple[int, ...]]:
@@ -184,3 +188,22 @@ def test_too_many_contexts_are_refused_with_a_way_out() -> None:
     counts = counted_track(random.integers(0, 60_000, 3000).tolist(), 60_000, 2)
     with pytest.raises(ModelSizeError, match="Choose a lower order"):
         learn(counts, LearnSettings(order=2, kind="full"))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 10**6))
+def test_the_longest_kept_context_is_known_after_every_symbol(seed: int) -> None:
+    random = Random(seed)
+    tree = random_tree(random, 3, 4)
+    automaton = context_automaton(tree)
+    node, history = 0, ()
+    for _ in range(50):
+        assert automaton.context[node] == longest_suffix(tree, history)
+        symbol = random.randrange(3)
+        node, history = int(automaton.step[node, symbol]), (*history, symbol)
+
+
+def test_no_context_makes_one_node() -> None:
+    automaton = context_automaton(random_tree(Random(0), 3, 0))
+    assert automaton.step.tolist() == [[0, 0, 0]]
+    assert automaton.context.tolist() == [0]

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.conditions.text import text_of
+from foresail.patterns.recognition.events import EventBatch
 from foresail.patterns.recognition.matches import STATUS, Matches
-from foresail.patterns.recognition.recogniser import Batch, Recogniser
+from foresail.patterns.recognition.recogniser import PatternRecogniser
 
 Truth = Mapping[str, bool]
 """Which conditions hold on an event, by the name or the canonical text of the condition."""
@@ -32,7 +33,7 @@ class Found:
     identity: tuple[int, int]
 
 
-def words_of(recogniser: Recogniser, events: Iterable[Truth]) -> NDArray[np.int64]:
+def words_of(recogniser: PatternRecogniser, events: Iterable[Truth]) -> NDArray[np.int64]:
     """The condition words of events of which is known what holds."""
     names: dict[str, str] = {}
     for pattern in recogniser.patterns:
@@ -51,22 +52,24 @@ def run(
     patterns: Sequence[CompiledPattern], tracks: Sequence[Sequence[Truth]], times: Sequence[Sequence[int]]
 ) -> list[Found]:
     """All findings on whole tracks read in one batch."""
-    recogniser = Recogniser(patterns)
+    recogniser = PatternRecogniser(patterns)
     batch = batch_of(recogniser, tracks, times)
-    matches, _ = recogniser.advance(batch, recogniser.fresh(batch.tracks))
+    matches, _ = recogniser.advance(batch, recogniser.fresh(batch.key_count))
     return found_in(matches, recogniser, batch.first_of)
 
 
-def batch_of(recogniser: Recogniser, tracks: Sequence[Sequence[Truth]], times: Sequence[Sequence[int]]) -> Batch:
+def batch_of(
+    recogniser: PatternRecogniser, tracks: Sequence[Sequence[Truth]], times: Sequence[Sequence[int]]
+) -> EventBatch:
     """The events of all tracks, one track after the other."""
-    return Batch(
+    return EventBatch(
         words_of(recogniser, [event for track in tracks for event in track]),
         np.array([time for track in times for time in track], dtype=np.int64),
         np.cumsum([0, *map(len, tracks)]),
     )
 
 
-def found_in(matches: Matches, recogniser: Recogniser, first_of: NDArray[np.int64]) -> list[Found]:
+def found_in(matches: Matches, recogniser: PatternRecogniser, first_of: NDArray[np.int64]) -> list[Found]:
     """The rows of `matches` as values, in a fixed order."""
     rows, begin = [], 0
     for i in range(len(matches)):

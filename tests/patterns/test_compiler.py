@@ -5,19 +5,23 @@ import time
 import pytest
 
 from foresail.patterns.automata.limits import MOST_STATES
-from foresail.patterns.compiler import CompiledPattern, compile_pattern
+from foresail.patterns.compiler import CompiledPattern, compile_pattern, compile_tree
 from foresail.patterns.conditions import AttributeType
+from foresail.patterns.conditions.parser import parse_condition
 from foresail.patterns.errors import (
     AlphabetError,
     CannotMatchError,
     ConditionTypeError,
     PatternError,
     PatternRuleError,
+    Place,
     RegistersError,
     StateExplosionError,
     UnknownAttributeError,
     UnknownConditionError,
 )
+from foresail.patterns.language.conditions import Conditions
+from foresail.patterns.language.syntax import Named, Sequence
 from foresail.patterns.spec import Output, Report, spec_of, without_features
 
 
@@ -128,3 +132,27 @@ def test_conditions_are_checked_against_the_schema() -> None:
 def test_cost_per_event_does_not_grow_with_the_pattern() -> None:
     """One look-up a step, whatever the length: the table has a row per state and a column per class."""
     assert compiled("a{500}").automaton.delta.shape == (501, 2)
+
+
+def handed_over(attribute: str) -> tuple[Sequence, Conditions]:
+    """A tree that no pattern text was parsed for, with places in a text of another language."""
+    where = {"first": f"{attribute} > 5", "then": "x <= 5"}
+    places = {name: Place("query.spaseq", 7 + n, 3) for n, name in enumerate(where)}
+    tree = Sequence(tuple(Named(name, places[name]) for name in where))
+    parsed = tuple(parse_condition(text, places[name]) for name, text in where.items())
+    numbers = {name: n for n, name in enumerate(where)}
+    return tree, Conditions(tuple(where), parsed, tuple(places.values()), len(where), numbers)
+
+
+def test_a_tree_of_another_language_compiles_to_the_same_automaton() -> None:
+    tree, conditions = handed_over("x")
+    made = compile_tree(tree, conditions, spec_of("p", "(not a pattern text)"))
+    expected = compiled("a ; b")
+    assert (made.automaton.delta == expected.automaton.delta).all()
+    assert (made.alphabet.codes == expected.alphabet.codes).all()
+
+
+def test_a_fault_of_a_tree_points_at_the_place_in_its_own_text() -> None:
+    tree, conditions = handed_over("sped")
+    with pytest.raises(UnknownAttributeError, match=r"^query\.spaseq:7:3: "):
+        compile_tree(tree, conditions, spec_of("p", ""), {"x": AttributeType.NUMBER, "speed": AttributeType.NUMBER})

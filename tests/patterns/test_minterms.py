@@ -103,6 +103,7 @@ def test_twelve_rings_give_thirteen_symbols_in_no_time() -> None:
         (["x < 2 * 3 - 1", "x < 5.0"], ["", "ab"]),
         (["1 / 0 > x", "x == x"], ["", "b"]),
         (["a < b + 1", "b + 1 > a"], ["", "ab"]),
+        (["b == c", "b", "c", "b is unknown"], ["", "a", "abc", "b", "c", "cd", "d"]),
         (["true", "false"], ["a"]),
         ([], [""]),
     ],

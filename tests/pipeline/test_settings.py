@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from foresail.pipeline.errors import SettingsError
-from foresail.pipeline.settings import known_keys, read_settings
+from foresail.pipeline.settings import Settings, known_keys, read_settings
 from tests import hostile_yaml
 
 
@@ -65,7 +65,7 @@ def test_an_unknown_key_names_the_nearest_right_one(tmp_path: Path, text: str, m
 
 
 def test_an_unknown_key_near_to_none_lists_them_all(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"unknown key 'zzz'. Known keys: spark\.master, .*kafka\.directory"):
+    with pytest.raises(SettingsError, match=r"unknown key 'zzz'. Known keys: .*spark\.master, .*kafka\.directory"):
         read_settings(settings_file(tmp_path, "zzz: 1"), environment={})
 
 
@@ -120,6 +120,16 @@ def test_a_variable_that_is_not_yaml_says_so() -> None:
 def test_a_variable_cannot_step_into_a_value() -> None:
     with pytest.raises(SettingsError, match="'spark' is a value, not a section"):
         read_settings(environment={"FORESAIL_SPARK": "3", "FORESAIL_SPARK__MASTER": "local"})
+
+
+def test_a_variable_cannot_step_into_a_value_of_the_file(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"^FORESAIL_SPARK__MASTER: 'spark' is a value, not a section"):
+        read_settings(settings_file(tmp_path, "spark: 3"), environment={"FORESAIL_SPARK__MASTER": "local"})
+
+
+def test_settings_that_are_made_and_not_read_look_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORESAIL_SPARK__MASTER", "local[7]")
+    assert Settings().spark.master == "local[2]"
 
 
 def test_every_key_is_described() -> None:

@@ -5,12 +5,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from foresail.pipeline.simulator.faults import Fault, due_times, fault_of, lost
-from foresail.pipeline.simulator.fleet.driving import IDLE, MOVING, OFF, PARKED, Stretch, drive, rest
-from foresail.pipeline.simulator.fleet.tasks import TASKS, Act, Driver, FleetTask, act
+from foresail.pipeline.simulator.fleet.tasks import (
+    IDLE,
+    MOVING,
+    OFF,
+    PARKED,
+    TASKS,
+    Act,
+    Driver,
+    FleetTask,
+    Stretch,
+    act,
+    drive,
+    rest,
+)
 from foresail.pipeline.simulator.fleet.town import Town, crossing, icy
 from foresail.pipeline.simulator.geometry import Bools, Floats
-from foresail.pipeline.simulator.randomness import generator
+from foresail.pipeline.simulator.scenario import Fault, due_times, fault_of, generator, lost
 from foresail.pipeline.simulator.settings import SimulationSettings
 from foresail.pipeline.simulator.truth import INJECTED, NEAR_MISS, Mark
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresail.pipeline.simulator.geometry import Bools, Floats, moved
-from foresail.pipeline.simulator.layers import point, polygon, write_index, write_layer
-from foresail.pipeline.simulator.randomness import generator
+from foresail.pipeline.simulator.regions import point, polygon, write_index, write_layer
+from foresail.pipeline.simulator.scenario import generator
 from foresail.pipeline.simulator.settings import SimulationSettings
 
 REACH_M = 8_000.0

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from foresail.pipeline.simulator.geometry import Floats, along_m
-from foresail.pipeline.simulator.maritime.motion import MOORED, Leg, Place
 from foresail.pipeline.simulator.maritime.plan import VesselPlan
-from foresail.pipeline.simulator.maritime.sailing import part, sail, stay, way
+from foresail.pipeline.simulator.maritime.sailing import MOORED, Leg, Place, part, sail, stay, way
 from foresail.pipeline.simulator.maritime.sea import Sea
 from foresail.pipeline.simulator.maritime.vessels import KINDS, Kind
 from foresail.pipeline.simulator.truth import INJECTED, Mark

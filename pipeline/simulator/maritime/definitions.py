@@ -2,16 +2,20 @@
 
 The thresholds are the defaults of the pattern catalog. This is a second, independent reading of the definitions,
 so that recognition can be scored against it.
+
+The layers of a simulated sea: real ports; shores, anchorages, fishing and protected areas that are simulated.
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from foresail.pipeline.simulator.geometry import Bools, Floats, distance_to_line_m, inside_polygon, wrapped_deg
-from foresail.pipeline.simulator.maritime.motion import turned_deg
+from foresail.pipeline.simulator.maritime.sailing import turned_deg
 from foresail.pipeline.simulator.maritime.sea import SHORE_REACH_M, Sea, Zone, port_distances_m
 from foresail.pipeline.simulator.maritime.sensors import VesselRows
+from foresail.pipeline.simulator.regions import line, point, polygon, write_index, write_layer
 from foresail.pipeline.simulator.truth import Interval, runs
 
 MAX_GAP_S = 1_800.0
@@ -163,3 +167,29 @@ def _in_any(zones: tuple[Zone, ...], lon: Floats, lat: Floats) -> Bools:
         if len(rows):
             within[rows] |= inside_polygon(lon[rows], lat[rows], zone.ring)
     return within
+
+
+INDEX = (
+    {"name": "ports", "kind": "port", "file": "ports.geojson", "name_column": "name", "radius_m": NEAR_PORT_M},
+    {"name": "coast", "kind": "coast", "file": "coast.geojson", "name_column": "name"},
+    {"name": "anchorages", "kind": "anchorage", "file": "anchorages.geojson", "name_column": "name"},
+    {"name": "fishing_areas", "kind": "fishing", "file": "fishing_areas.geojson", "name_column": "name"},
+    {"name": "protected_areas", "kind": "protected", "file": "protected_areas.geojson", "name_column": "name"},
+)
+
+
+def write_sea(sea: Sea, folder: Path) -> None:
+    """Write every layer of the sea and their index."""
+    write_layer(folder / "ports.geojson", (point(p.lon, p.lat, name=p.name, code=p.code) for p in sea.ports))
+    shores = zip(sea.ports, sea.shores, strict=True)
+    write_layer(
+        folder / "coast.geojson",
+        (line(shore, name=f"simulated shore at {port.name}") for port, shore in shores if len(shore) > 1),
+    )
+    for name, zones in (
+        ("anchorages", sea.anchorages),
+        ("fishing_areas", sea.fishing_areas),
+        ("protected_areas", sea.protected_areas),
+    ):
+        write_layer(folder / f"{name}.geojson", (polygon(zone.ring, name=zone.name) for zone in zones))
+    write_index(folder, INDEX)

@@ -4,13 +4,12 @@ from dataclasses import dataclass
 
 from foresail.pipeline.simulator.maritime.chapters import Chapter, Crew, moored_mark, outing, port_stay, voyage
 from foresail.pipeline.simulator.maritime.meetings import meet
-from foresail.pipeline.simulator.maritime.motion import MOORED, Motion, Place, joined
 from foresail.pipeline.simulator.maritime.plan import Task, VesselPlan
-from foresail.pipeline.simulator.maritime.sailing import stay
+from foresail.pipeline.simulator.maritime.sailing import MOORED, Motion, Place, joined, stay
 from foresail.pipeline.simulator.maritime.sea import Sea
 from foresail.pipeline.simulator.maritime.tasks import perform
 from foresail.pipeline.simulator.maritime.vessels import KINDS
-from foresail.pipeline.simulator.randomness import generator
+from foresail.pipeline.simulator.scenario import generator
 from foresail.pipeline.simulator.settings import SimulationSettings
 from foresail.pipeline.simulator.truth import Mark
 

@@ -4,11 +4,10 @@ import numpy as np
 
 from foresail.pipeline.simulator.geometry import KNOT_MS, Floats, along_m, moved
 from foresail.pipeline.simulator.maritime.chapters import Chapter, Crew, moored_mark, passage
-from foresail.pipeline.simulator.maritime.motion import MOORED, Leg, Place
 from foresail.pipeline.simulator.maritime.plan import Meeting
-from foresail.pipeline.simulator.maritime.sailing import part, sail, stay
-from foresail.pipeline.simulator.maritime.waiting import wander
-from foresail.pipeline.simulator.randomness import generator
+from foresail.pipeline.simulator.maritime.sailing import MOORED, Leg, Place, part, sail, stay
+from foresail.pipeline.simulator.maritime.tasks import wander
+from foresail.pipeline.simulator.scenario import generator
 from foresail.pipeline.simulator.truth import INJECTED, NEAR_MISS, Mark
 
 HOUR_S = 3600.0

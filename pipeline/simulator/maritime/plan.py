@@ -7,7 +7,7 @@ import numpy as np
 
 from foresail.pipeline.simulator.maritime.sea import Sea, Spot
 from foresail.pipeline.simulator.maritime.vessels import KINDS, MIXES
-from foresail.pipeline.simulator.randomness import generator
+from foresail.pipeline.simulator.scenario import generator
 from foresail.pipeline.simulator.settings import SimulationSettings
 
 Choice = TypeVar("Choice")

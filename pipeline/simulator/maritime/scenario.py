@@ -7,8 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from foresail.pipeline.simulator.columns import SOURCE, canonical_batch, doubles, repeated, times, whole
-from foresail.pipeline.simulator.maritime.definitions import intervals
-from foresail.pipeline.simulator.maritime.layers import write_sea
+from foresail.pipeline.simulator.maritime.definitions import intervals, write_sea
 from foresail.pipeline.simulator.maritime.pairs import PAIR_PATTERNS, pair_findings
 from foresail.pipeline.simulator.maritime.plan import TASKS, VesselPlan, make_plans
 from foresail.pipeline.simulator.maritime.sea import Sea, make_sea

@@ -4,14 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from foresail.pipeline.simulator.faults import Fault, due_times, fault_of, lost
 from foresail.pipeline.simulator.geometry import Bools, Floats, moved, wrapped_deg
 from foresail.pipeline.simulator.maritime.itinerary import Story, tell
-from foresail.pipeline.simulator.maritime.motion import Sample, sampled
 from foresail.pipeline.simulator.maritime.plan import VesselPlan
+from foresail.pipeline.simulator.maritime.sailing import Sample, sampled
 from foresail.pipeline.simulator.maritime.sea import Sea
 from foresail.pipeline.simulator.maritime.vessels import KINDS
-from foresail.pipeline.simulator.randomness import generator
+from foresail.pipeline.simulator.scenario import Fault, due_times, fault_of, generator, lost
 from foresail.pipeline.simulator.settings import SimulationSettings
 from foresail.pipeline.simulator.truth import Mark
 

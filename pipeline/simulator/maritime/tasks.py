@@ -1,18 +1,124 @@
-"""The tasks: each behaviour shows one pattern or, a little slower, further or shorter, just misses it."""
+"""The tasks: each behaviour shows one pattern or, a little slower, further or shorter, just misses it.
+
+Vessels that wait: swinging at anchor, and wandering slowly on open water.
+
+Vessels at work: trawling to and fro, searching in tight turns, running along a shore.
+"""
 
 from collections.abc import Callable
 
 import numpy as np
 
-from foresail.pipeline.simulator.geometry import Floats, along_m, distance_m
+from foresail.pipeline.simulator.geometry import KNOT_MS, Floats, along_m, distance_m, metres_per_degree, moved
 from foresail.pipeline.simulator.maritime.chapters import Chapter, Crew, call_marks, excursion, passage
-from foresail.pipeline.simulator.maritime.motion import Leg, Place
 from foresail.pipeline.simulator.maritime.plan import OFFSHORE_M, Task
-from foresail.pipeline.simulator.maritime.sailing import cross, part, sail, stay, way
+from foresail.pipeline.simulator.maritime.sailing import (
+    AT_ANCHOR,
+    FISHING,
+    UNDER_WAY,
+    Leg,
+    Place,
+    cross,
+    part,
+    sail,
+    stay,
+    way,
+)
 from foresail.pipeline.simulator.maritime.sea import Spot
-from foresail.pipeline.simulator.maritime.waiting import swing_at_anchor, wander
-from foresail.pipeline.simulator.maritime.working import search, shore_line, trawl
 from foresail.pipeline.simulator.truth import INJECTED, NEAR_MISS, Mark
+
+WANDER_EVERY_S = 300.0
+
+
+def swing_at_anchor(random: np.random.Generator, here: Place, seconds: float) -> Leg:
+    """Hours on the anchor chain: a slow arc around the anchor."""
+    times = np.linspace(0, seconds, max(3, int(seconds / 600) + 1))
+    angle = random.uniform(0, 2 * np.pi) + 1.2 * np.sin(2 * np.pi * times / random.uniform(20_000, 40_000))
+    radius = random.uniform(30, 60)
+    lon, lat = moved(
+        here.lon, here.lat, radius * (np.cos(angle) - np.cos(angle[0])), radius * (np.sin(angle) - np.sin(angle[0]))
+    )
+    return Leg(here.time_s + times, lon, lat, AT_ANCHOR)
+
+
+def wander(
+    random: np.random.Generator,
+    here: Place,
+    seconds: float,
+    slowest_kn: float,
+    fastest_kn: float,
+    *,
+    drift_deg: float = 0.0,
+    turning_deg: float = 25.0,
+    status: int = UNDER_WAY,
+) -> Leg:
+    """Slow movement with a course that changes a little every few minutes, the bow `drift_deg` off it."""
+    count = max(2, int(seconds / WANDER_EVERY_S) + 1)
+    times = np.linspace(0, seconds, count)
+    course = np.radians(random.uniform(0, 360) + np.cumsum(random.uniform(-turning_deg, turning_deg, count - 1)))
+    metres = random.uniform(slowest_kn, fastest_kn, count - 1) * KNOT_MS * np.diff(times)
+    east = np.concatenate([[0.0], np.cumsum(metres * np.sin(course))])
+    north = np.concatenate([[0.0], np.cumsum(metres * np.cos(course))])
+    lon, lat = moved(here.lon, here.lat, east, north)
+    return Leg(here.time_s + times, lon, lat, status, drift_deg)
+
+
+HAUL_M = 5_000.0
+HAUL_SPACING_M = 450.0
+SEARCH_TURN_DEG = 40.0
+KNOTS_PER_STEP = 6
+
+
+def trawl(random: np.random.Generator, here: Place, seconds: float, speed_kn: float) -> Leg:
+    """Hauls to and fro across the place, with a U-turn after each; stays within 5 km of it for up to 18 hauls."""
+    metres = speed_kn * 1.1 * KNOT_MS * seconds
+    hauls = max(2, min(18, int(metres / HAUL_M) + 1))
+    corners = _hauls(hauls) @ _rotation(random.uniform(0, 2 * np.pi))
+    lon, lat = moved(here.lon, here.lat, corners[:, 0], corners[:, 1])
+    leg = sail(random, here.time_s, np.stack([lon, lat], axis=1), speed_kn, status=FISHING, unsteady=0.05)
+    until = leg.time_s <= here.time_s + seconds
+    return Leg(leg.time_s[until], leg.lon[until], leg.lat[until], FISHING)
+
+
+def search(random: np.random.Generator, here: Place, seconds: float, speed_kn: float, step_s: float) -> Leg:
+    """A search in tight turns: between two positions the bow turns by some 40 degrees, the side changing at times."""
+    tick = step_s / KNOTS_PER_STEP
+    count = max(KNOTS_PER_STEP, int(seconds / tick))
+    sides = np.repeat(random.choice([-1.0, 1.0], size=count // (14 * KNOTS_PER_STEP) + 1), 14 * KNOTS_PER_STEP)[:count]
+    course = np.radians(random.uniform(0, 360) + np.cumsum(sides * SEARCH_TURN_DEG / KNOTS_PER_STEP))
+    metres = speed_kn * KNOT_MS * tick
+    east = np.concatenate([[0.0], np.cumsum(metres * np.sin(course))])
+    north = np.concatenate([[0.0], np.cumsum(metres * np.cos(course))])
+    lon, lat = moved(here.lon, here.lat, east, north)
+    return Leg(here.time_s + np.linspace(0, tick * count, count + 1), lon, lat, UNDER_WAY)
+
+
+def shore_line(shore: Floats, offset_m: float, toward: tuple[float, float]) -> Floats:
+    """A line along the outer part of a shore, `offset_m` off it, on the side of the place `toward`."""
+    outer = part(shore, 9_500, 12_500)
+    per_lon, per_lat = metres_per_degree(float(outer[0, 1]))
+    flat = outer * np.array([float(per_lon), float(per_lat)])
+    along = np.gradient(flat, axis=0)
+    normal = np.stack([-along[:, 1], along[:, 0]], axis=1) / np.hypot(along[:, 0], along[:, 1])[:, None]
+    to_sea = (np.array(toward) - outer[0]) * np.array([float(per_lon), float(per_lat)])
+    side = 1.0 if float(normal[0] @ to_sea) > 0 else -1.0
+    lon, lat = moved(outer[:, 0], outer[:, 1], side * offset_m * normal[:, 0], side * offset_m * normal[:, 1])
+    return np.stack([lon, lat], axis=1)
+
+
+def _hauls(count: int) -> Floats:
+    """Corner points in metres around the middle: long hauls side by side, starting and turning around it."""
+    corners = [[0.0, 0.0]]
+    for haul in range(count):
+        side = (haul - count / 2) * HAUL_SPACING_M * 0.9
+        ends = (-HAUL_M / 2, HAUL_M / 2) if haul % 2 == 0 else (HAUL_M / 2, -HAUL_M / 2)
+        corners += [[ends[0], side], [ends[1], side], [ends[1] * 1.04, side + HAUL_SPACING_M * 0.45]]
+    return np.array(corners)
+
+
+def _rotation(angle: float) -> Floats:
+    return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+
 
 HOUR_S = 3600.0
 TURN_BACK_M = 5_900.0

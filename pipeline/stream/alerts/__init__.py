@@ -3,8 +3,8 @@
 from foresail.pipeline.stream.alerts.advance import ALERT, AlertMaker
 from foresail.pipeline.stream.alerts.degraded import Degradation, judge_models
 from foresail.pipeline.stream.alerts.groups import AlertState, decode_alerts, encode_alerts, fresh_alert_state
-from foresail.pipeline.stream.alerts.match_reasons import attributes_told
-from foresail.pipeline.stream.alerts.payloads import alert_payloads
+from foresail.pipeline.stream.alerts.observations import alert_payloads
+from foresail.pipeline.stream.alerts.reasons import attributes_in_reasons
 from foresail.pipeline.stream.alerts.rules import AlertRules
 
 __all__ = [
@@ -14,7 +14,7 @@ __all__ = [
     "AlertState",
     "Degradation",
     "alert_payloads",
-    "attributes_told",
+    "attributes_in_reasons",
     "decode_alerts",
     "encode_alerts",
     "fresh_alert_state",

@@ -10,19 +10,18 @@ from numpy.typing import NDArray
 
 from foresail.models.model import Model
 from foresail.patterns.compiler import CompiledPattern
-from foresail.pipeline.stream.alerts.forecast_reasons import forecast_reasons
 from foresail.pipeline.stream.alerts.groups import CONTENT, NAMES, AlertState, Grouped, grouped, remembered
 from foresail.pipeline.stream.alerts.kernel import LONG_AGO, NONE, OPEN, AlertChanges, Observations, alert_kernel
-from foresail.pipeline.stream.alerts.match_reasons import match_reasons
 from foresail.pipeline.stream.alerts.observations import (
     FORECAST_COLUMNS,
     MATCH_COLUMNS,
-    Seen,
+    ObservedRows,
     joined,
     observed_forecasts,
     observed_matches,
     with_rules,
 )
+from foresail.pipeline.stream.alerts.reasons import forecast_reasons, match_reasons
 from foresail.pipeline.stream.alerts.rules import KINDS, AlertRules
 
 STATUS = ("opened", "updated", "closed")
@@ -68,12 +67,12 @@ class AlertMaker:
         seen = self._seen(found, forecasts)
         groups = self._with_rules(grouped(state, seen.names))
         order = np.lexsort((seen.time, groups.group))
-        told = _followed(self.rules, groups, seen, order, now_us)
+        changes = _followed(self.rules, groups, seen, order, now_us)
         rows = (
             np.where(groups.machines.row == NONE, NONE, order[groups.machines.row]) if len(order) else _no_rows(groups)
         )
         shown = _Shown(self, found, forecasts, groups.content)
-        alerts = self._alerts(told, groups, shown.at(told.group, told.row))
+        alerts = self._alerts(changes, groups, shown.at(changes.group, changes.row))
         kept = np.where(groups.machines.phase == OPEN, rows, NONE)
         content = shown.at(np.arange(len(kept)), kept)
         return alerts, remembered(groups, content, self.rules.limits, now_us)
@@ -82,14 +81,14 @@ class AlertMaker:
         names = pa.array(list(self.rules.numbers), pa.string())
         return AlertState(state.groups.filter(pa.compute.is_in(state.groups.column("pattern"), names)))
 
-    def _seen(self, found: pa.Table | None, forecasts: pa.Table | None) -> Seen:
+    def _seen(self, found: pa.Table | None, forecasts: pa.Table | None) -> ObservedRows:
         parts = []
         if found is not None:
             parts.append(observed_matches(found))
         if forecasts is not None:
             parts.append(observed_forecasts(forecasts, self.rules.clear_ratio))
         nothing = np.empty(0, dtype=np.int64)
-        return joined(parts) if parts else Seen(NAMES.empty_table(), *([nothing] * 6))
+        return joined(parts) if parts else ObservedRows(NAMES.empty_table(), *([nothing] * 6))
 
     def _with_rules(self, groups: Grouped) -> Grouped:
         """Every group with its rule."""
@@ -98,20 +97,20 @@ class AlertMaker:
         kind = pa.compute.index_in(groups.names.column("kind"), pa.array(KINDS)).to_numpy().astype(np.int64)
         return replace(groups, machines=groups.machines._replace(rule=pattern * len(KINDS) + kind))
 
-    def _alerts(self, told: AlertChanges, groups: Grouped, content: pa.Table) -> pa.Table:
-        names = groups.names.take(pa.array(told.group))
-        pattern = pa.array(groups.machines.rule[told.group] // len(KINDS))
+    def _alerts(self, changes: AlertChanges, groups: Grouped, content: pa.Table) -> pa.Table:
+        names = groups.names.take(pa.array(changes.group))
+        pattern = pa.array(groups.machines.rule[changes.group] // len(KINDS))
         about = self.rules.patterns
         columns = {
-            "alert_id": _ids(names, told.named),
-            "change": pa.array(told.change, pa.int32()),
-            "status": pa.array(STATUS).take(pa.array(told.status)),
+            "alert_id": _ids(names, changes.named),
+            "change": pa.array(changes.change, pa.int32()),
+            "status": pa.array(STATUS).take(pa.array(changes.status)),
             "severity": pa.array([rule.severity for rule in about], pa.string()).take(pattern),
             **{name: names.column(name) for name in NAMES.names},
-            "time_us": pa.array(told.time),
-            "start_time_us": pa.array(told.began),
-            "first_start_time_us": pa.array(told.first_began),
-            "closed_because": pa.array(WHY_CLOSED).take(pa.array(told.why, mask=told.why == NONE)),
+            "time_us": pa.array(changes.time),
+            "start_time_us": pa.array(changes.began),
+            "first_start_time_us": pa.array(changes.first_began),
+            "closed_because": pa.array(WHY_CLOSED).take(pa.array(changes.why, mask=changes.why == NONE)),
             **{name: content.column(name) for name in CONTENT.names},
             "says": pa.array([rule.says for rule in about], pa.string()).take(pattern),
             "link": pa.array([rule.link for rule in about], pa.string()).take(pattern),
@@ -169,18 +168,20 @@ def _content(rows: pa.Table, made: Mapping[str, pa.Array]) -> pa.Table:
     return pa.table([column(field) for field in CONTENT], schema=CONTENT)
 
 
-def _followed(rules: AlertRules, groups: Grouped, seen: Seen, order: NDArray[np.intp], now_us: int) -> AlertChanges:
+def _followed(
+    rules: AlertRules, groups: Grouped, seen: ObservedRows, order: NDArray[np.intp], now_us: int
+) -> AlertChanges:
     """What the kernel tells; `row` counts the rows as they came."""
     room = 2 * len(order) + len(groups.machines.rule)
-    told = AlertChanges(*(np.empty(room, dtype=np.int64) for _ in AlertChanges._fields))
+    changes = AlertChanges(*(np.empty(room, dtype=np.int64) for _ in AlertChanges._fields))
     columns = (groups.group, seen.says, seen.time, seen.index, seen.began, seen.first_began, seen.named)
     written = alert_kernel()(
-        rules.limits, groups.machines, Observations(*(column[order] for column in columns)), told, now_us
+        rules.limits, groups.machines, Observations(*(column[order] for column in columns)), changes, now_us
     )
-    told = AlertChanges(*(column[:written] for column in told))
+    changes = AlertChanges(*(column[:written] for column in changes))
     if len(order):
-        told = told._replace(row=np.where(told.row == NONE, NONE, order[told.row]))
-    return told
+        changes = changes._replace(row=np.where(changes.row == NONE, NONE, order[changes.row]))
+    return changes
 
 
 def _no_rows(groups: Grouped) -> NDArray[np.int64]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from foresail.pipeline.stream.alerts.advance import ID_DIGITS
-from foresail.pipeline.stream.alerts.payloads import alert_payload
+from foresail.pipeline.stream.alerts.observations import alert_payload
 from foresail.pipeline.stream.alerts.rules import MODEL_DEGRADED
 
 RECOVERED_SHARE = 0.5
@@ -36,7 +36,7 @@ class Degradation:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Alerts to be told, and what to remember."""
+    """Alerts to be emitted, and what to remember."""
 
     alerts: list[dict[str, Any]] = field(default_factory=list)
     models: Mapping[str, Degradation] = field(default_factory=dict)
@@ -57,8 +57,8 @@ def judge_models(
             if held.since_us is not None:
                 alerts.append(_alert(score, replace(held, changes=held.changes + 1), "closed", link))
             held = None
-        told, models[score.pattern] = _judged(score, held, drop, link)
-        alerts += told
+        closing, models[score.pattern] = _judged(score, held, drop, link)
+        alerts += closing
     return Judged(alerts, models)
 
 
@@ -71,8 +71,8 @@ def _judged(
         held = replace(held, since_us=score.time_us, changes=1)
         return [_alert(score, held, "opened", link)], held
     if held.since_us is not None and score.mcc >= held.best - drop * (1 - RECOVERED_SHARE):
-        told = _alert(score, replace(held, changes=held.changes + 1), "closed", link)
-        return [told], replace(held, since_us=None, changes=0)
+        closing = _alert(score, replace(held, changes=held.changes + 1), "closed", link)
+        return [closing], replace(held, since_us=None, changes=0)
     return [], held
 
 

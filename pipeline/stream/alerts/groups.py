@@ -1,6 +1,5 @@
 """What alerts remember between micro-batches: a row per track, pattern and instance that has something under way."""
 
-import io
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from foresail.arrow_bytes import table_from_bytes, table_to_bytes
 from foresail.pipeline.stream.alerts.kernel import IDLE, LONG_AGO, NONE, Limits, Machines
 
 NAMES = pa.schema(
@@ -57,18 +57,14 @@ def encode_alerts(state: AlertState) -> bytes:
     """`state` as bytes; nothing where there is nothing to remember."""
     if not len(state):
         return b""
-    sink = io.BytesIO()
-    with pa.ipc.new_stream(sink, _SCHEMA, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
-        writer.write_table(state.groups)
-    return sink.getvalue()
+    return table_to_bytes(state.groups, "lz4")
 
 
 def decode_alerts(stored: bytes) -> AlertState:
     """What `encode_alerts` made bytes of."""
     if not stored:
         return fresh_alert_state()
-    with pa.ipc.open_stream(io.BytesIO(stored)) as reader:
-        return AlertState(reader.read_all().cast(_SCHEMA))
+    return AlertState(table_from_bytes(stored).cast(_SCHEMA))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

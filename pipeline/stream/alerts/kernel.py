@@ -9,9 +9,10 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import int64, njit, typeof
+from numba import int64, typeof
 from numpy.typing import NDArray
 
+from foresail.patterns.recognition.arrays import compiled
 from foresail.patterns.recognition.compilation import Kernel, ready
 
 HOLDS, BELOW, ENDS = 0, 1, 2
@@ -19,12 +20,10 @@ HOLDS, BELOW, ENDS = 0, 1, 2
 IDLE, PENDING, OPEN = 0, 1, 2
 OPENED, UPDATED, CLOSED = 0, 1, 2
 OVER, CLEARED, SILENT = 0, 1, 2
-"""Why an alert was closed: its end was told; it stayed below; nothing more was heard."""
+"""Why an alert was closed: its end was emitted; it stayed below; nothing more was heard."""
 NONE = -1
 LONG_AGO = -(2**62)
 FOREVER_US = 2**61
-
-compiled = njit(cache=True, error_model="numpy", _nrt=False)
 
 
 class Limits(NamedTuple):
@@ -59,7 +58,7 @@ class Machines(NamedTuple):
     last_index: NDArray[np.int64]
     below_since: NDArray[np.int64]
     below_index: NDArray[np.int64]
-    told: NDArray[np.int64]
+    emitted: NDArray[np.int64]
     ended: NDArray[np.int64]
     """Last time at which the alert before held."""
     changes: NDArray[np.int64]
@@ -94,27 +93,27 @@ class AlertChanges(NamedTuple):
 
 
 @compiled
-def write(told: AlertChanges, at: int, machines: Machines, g: int, status: int, time: int, why: int) -> int:
+def write(emitted: AlertChanges, at: int, machines: Machines, g: int, status: int, time: int, why: int) -> int:
     """Write a change of the alert of group `g`; the next free row."""
     machines.changes[g] = 1 if status == OPENED else machines.changes[g] + 1
-    told.group[at] = g
-    told.status[at] = status
-    told.time[at] = time
-    told.why[at] = why
-    told.row[at] = machines.row[g]
-    told.began[at] = machines.began[g]
-    told.first_began[at] = machines.first_began[g]
-    told.named[at] = machines.named[g]
-    told.change[at] = machines.changes[g]
-    machines.told[g] = time
+    emitted.group[at] = g
+    emitted.status[at] = status
+    emitted.time[at] = time
+    emitted.why[at] = why
+    emitted.row[at] = machines.row[g]
+    emitted.began[at] = machines.began[g]
+    emitted.first_began[at] = machines.first_began[g]
+    emitted.named[at] = machines.named[g]
+    emitted.change[at] = machines.changes[g]
+    machines.emitted[g] = time
     return at + 1
 
 
 @compiled
-def finish(told: AlertChanges, at: int, machines: Machines, g: int, time: int, why: int) -> int:
-    """End what group `g` has begun; an alert that was never told ends in silence."""
+def finish(emitted: AlertChanges, at: int, machines: Machines, g: int, time: int, why: int) -> int:
+    """End what group `g` has begun; an alert that was never emitted ends in silence."""
     if machines.phase[g] == OPEN:
-        at = write(told, at, machines, g, CLOSED, time, why)
+        at = write(emitted, at, machines, g, CLOSED, time, why)
         machines.ended[g] = machines.last[g]
     machines.phase[g] = IDLE
     machines.below_index[g] = NONE
@@ -122,48 +121,50 @@ def finish(told: AlertChanges, at: int, machines: Machines, g: int, time: int, w
 
 
 @compiled
-def lapse(limits: Limits, told: AlertChanges, at: int, machines: Machines, g: int, now: int) -> int:
+def lapse(limits: Limits, emitted: AlertChanges, at: int, machines: Machines, g: int, now: int) -> int:
     """End group `g` where it has been silent for too long at `now`."""
     if machines.phase[g] == IDLE:
         return at
     rule = machines.rule[g]
     if machines.below_index[g] != NONE:
         until = machines.below_since[g] + limits.below[rule]
-        return finish(told, at, machines, g, until, CLEARED) if now > until else at
+        return finish(emitted, at, machines, g, until, CLEARED) if now > until else at
     until = machines.last[g] + limits.hold[rule]
-    return finish(told, at, machines, g, until, SILENT) if now > until else at
+    return finish(emitted, at, machines, g, until, SILENT) if now > until else at
 
 
 @compiled
-def fall(limits: Limits, told: AlertChanges, at: int, machines: Machines, g: int, time: int, index: int) -> int:
+def fall(limits: Limits, emitted: AlertChanges, at: int, machines: Machines, g: int, time: int, index: int) -> int:
     """One more event below: too many in a row end the alert, the first one what was not yet an alert."""
     if machines.phase[g] == PENDING:
-        return finish(told, at, machines, g, time, CLEARED)
+        return finish(emitted, at, machines, g, time, CLEARED)
     if machines.phase[g] == OPEN:
         if machines.below_index[g] == NONE:
             machines.below_index[g] = index
             machines.below_since[g] = time
         if index - machines.below_index[g] + 1 >= limits.clear_events[machines.rule[g]]:
-            return finish(told, at, machines, g, time, CLEARED)
+            return finish(emitted, at, machines, g, time, CLEARED)
     return at
 
 
 @compiled
-def bridge(limits: Limits, told: AlertChanges, at: int, machines: Machines, g: int, index: int) -> int:
-    """Before an event that holds: events of which nothing was told may have been below for too long."""
+def bridge(limits: Limits, emitted: AlertChanges, at: int, machines: Machines, g: int, index: int) -> int:
+    """Before an event that holds: events of which nothing was emitted may have been below for too long."""
     rule = machines.rule[g]
     if machines.phase[g] != IDLE and limits.sparse[rule]:
         missed = index - machines.last_index[g] - 1
         if missed >= limits.clear_events[rule] or (missed > 0 and machines.phase[g] == PENDING):
-            at = finish(told, at, machines, g, machines.last[g], CLEARED)
+            at = finish(emitted, at, machines, g, machines.last[g], CLEARED)
     elif machines.below_index[g] != NONE and index - machines.below_index[g] >= limits.clear_events[rule]:
-        at = finish(told, at, machines, g, machines.below_since[g], CLEARED)
+        at = finish(emitted, at, machines, g, machines.below_since[g], CLEARED)
     machines.below_index[g] = NONE
     return at
 
 
 @compiled
-def hold(limits: Limits, told: AlertChanges, at: int, machines: Machines, g: int, seen: Observations, row: int) -> int:
+def hold(
+    limits: Limits, emitted: AlertChanges, at: int, machines: Machines, g: int, seen: Observations, row: int
+) -> int:
     """One more observation that holds: open the alert once all conditions are met, or update it now and then."""
     rule, time = machines.rule[g], seen.time[row]
     if machines.phase[g] == IDLE:
@@ -181,28 +182,28 @@ def hold(limits: Limits, told: AlertChanges, at: int, machines: Machines, g: int
         cooled = time - machines.ended[g] >= limits.cool_down[rule]
         if lasted and cooled and machines.holding[g] >= limits.raise_events[rule]:
             machines.phase[g] = OPEN
-            return write(told, at, machines, g, OPENED, time, NONE)
-    elif time - machines.told[g] >= limits.update_every[rule]:
-        return write(told, at, machines, g, UPDATED, time, NONE)
+            return write(emitted, at, machines, g, OPENED, time, NONE)
+    elif time - machines.emitted[g] >= limits.update_every[rule]:
+        return write(emitted, at, machines, g, UPDATED, time, NONE)
     return at
 
 
 @compiled
-def follow(limits: Limits, machines: Machines, seen: Observations, told: AlertChanges, now: int) -> int:
+def follow(limits: Limits, machines: Machines, seen: Observations, emitted: AlertChanges, now: int) -> int:
     """Write what the observations and then the clock change, and leave each group as it is after them; how many."""
     at = 0
     for row in range(len(seen.group)):
         g, time, index = seen.group[row], seen.time[row], seen.index[row]
-        at = lapse(limits, told, at, machines, g, time)
+        at = lapse(limits, emitted, at, machines, g, time)
         if seen.says[row] == HOLDS:
-            at = bridge(limits, told, at, machines, g, index)
-            at = hold(limits, told, at, machines, g, seen, row)
+            at = bridge(limits, emitted, at, machines, g, index)
+            at = hold(limits, emitted, at, machines, g, seen, row)
         elif seen.says[row] == BELOW:
-            at = fall(limits, told, at, machines, g, time, index)
+            at = fall(limits, emitted, at, machines, g, time, index)
         else:
-            at = finish(told, at, machines, g, time, OVER)
+            at = finish(emitted, at, machines, g, time, OVER)
     for g in range(len(machines.rule)):
-        at = lapse(limits, told, at, machines, g, now)
+        at = lapse(limits, emitted, at, machines, g, now)
     return at
 
 

@@ -1,6 +1,12 @@
-"""Rows of matches and of forecasts as observations: that a pattern holds, is below its threshold, or is over."""
+"""Rows of matches and of forecasts as observations: that a pattern holds, is below its threshold, or is over.
+
+Alerts as the JSON that leaves the line; docs/alert.schema.json describes it.
+"""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from math import isfinite
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -34,7 +40,7 @@ ENDED = ("closed", "timed_out", "retracted")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seen:
+class ObservedRows:
     """Observations as columns, matches first; `names` has the columns of NAMES."""
 
     names: pa.Table
@@ -56,12 +62,12 @@ def with_rules(rows: pa.Table | None, rules: AlertRules, columns: tuple[str, ...
     return known if known.num_rows else None
 
 
-def observed_matches(found: pa.Table) -> Seen:
+def observed_matches(found: pa.Table) -> ObservedRows:
     """Matches: detections and episodes that go on hold, episodes that ended are over."""
     over = pc.is_in(found.column("status"), pa.array(ENDED)).to_numpy(zero_copy_only=False).astype(np.bool_)
     time = _longs(found, "time_us")
     single = pc.equal(found.column("status"), "detected").to_numpy(zero_copy_only=False).astype(np.bool_)
-    return Seen(
+    return ObservedRows(
         names=_named(found, MATCH),
         says=np.where(over, ENDS, HOLDS).astype(np.int64),
         time=time,
@@ -72,12 +78,12 @@ def observed_matches(found: pa.Table) -> Seen:
     )
 
 
-def observed_forecasts(forecasts: pa.Table, clear_ratio: float) -> Seen:
+def observed_forecasts(forecasts: pa.Table, clear_ratio: float) -> ObservedRows:
     """Forecasts: positive ones hold, those far below the threshold end an alert, others are below it."""
     positive = pc.fill_null(forecasts.column("positive"), False).to_numpy(zero_copy_only=False).astype(np.bool_)
     says = np.where(positive, HOLDS, np.where(_far_below(forecasts, clear_ratio), ENDS, BELOW)).astype(np.int64)
     time = _longs(forecasts, "time_us")
-    return Seen(
+    return ObservedRows(
         names=_named(forecasts, FORECAST),
         says=says,
         time=time,
@@ -88,14 +94,14 @@ def observed_forecasts(forecasts: pa.Table, clear_ratio: float) -> Seen:
     )
 
 
-def joined(parts: list[Seen]) -> Seen:
+def joined(parts: list[ObservedRows]) -> ObservedRows:
     """All observations of `parts`, one part after the other."""
     arrays = {
         name: np.concatenate([getattr(part, name) for part in parts])
-        for name in Seen.__dataclass_fields__
+        for name in ObservedRows.__dataclass_fields__
         if name != "names"
     }
-    return Seen(names=pa.concat_tables([part.names for part in parts]), **arrays)
+    return ObservedRows(names=pa.concat_tables([part.names for part in parts]), **arrays)
 
 
 def _far_below(forecasts: pa.Table, ratio: float) -> NDArray[np.bool_]:
@@ -115,3 +121,36 @@ def _named(rows: pa.Table, kind: str) -> pa.Table:
 
 def _longs(rows: pa.Table, name: str) -> NDArray[np.int64]:
     return np.asarray(rows.column(name).to_numpy(), dtype=np.int64)
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_ORDER = (
+    *("alert_id", "change", "status", "kind", "severity", "pattern", "pattern_version", "model_version", "instance"),
+    *("track", "time", "start_time", "first_start_time"),
+    *("lon", "lat", "reason", "says", "link", "closed_because", "probability"),
+    *("earliest_min", "latest_min", "arrived"),
+)
+
+
+def alert_payloads(alerts: pa.Table) -> list[dict[str, Any]]:
+    """A JSON object for each alert; alerts are few, so that a row may be an object here."""
+    return [alert_payload(row) for row in alerts.to_pylist()]
+
+
+def alert_payload(row: dict[str, Any]) -> dict[str, Any]:
+    """One alert as a JSON object: times in ISO 8601, unknown numbers as null."""
+    arrived = iso(row["arrived_us"]) if row["arrived_us"] else None
+    times = {name: iso(row[f"{name}_us"]) for name in ("time", "start_time", "first_start_time")}
+    held = {**row, **times, "arrived": arrived}
+    return {name: _plain(held[name]) for name in _ORDER}
+
+
+def iso(time_us: int) -> str:
+    """A time as text, in UTC with milliseconds."""
+    return (_EPOCH + timedelta(microseconds=time_us)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _plain(value: Any) -> Any:
+    if not isinstance(value, float):
+        return value
+    return round(value, 6) if isfinite(value) else None

@@ -73,13 +73,13 @@ def _rule(entry: PatternEntry, choices: AlertChoices) -> PatternRule:
 def _limits(entry: PatternEntry, kind: str, choices: AlertChoices, emission: Emission) -> tuple[int, ...]:
     alert = entry.alert or Alert()
     forecast, changes = kind == FORECAST, emission == "changes"
-    # Ends of episodes are told, and so are changes of forecasts: there, silence means that nothing has changed.
-    told_when_over = entry.report == "episodes" if not forecast else changes
+    # Ends of episodes are emitted, and so are changes of forecasts: there, silence means that nothing has changed.
+    emitted_when_over = entry.report == "episodes" if not forecast else changes
     close_after = _us(choices.close_after_s)
     return Limits(
         min_dwell=0 if forecast else _duration(alert.min_dwell),
         cool_down=_duration(alert.cool_down),
-        hold=_us(choices.expire_after_s) if told_when_over else close_after,
+        hold=_us(choices.expire_after_s) if emitted_when_over else close_after,
         below=close_after,
         raise_events=1 if not forecast or changes else choices.raise_events,
         clear_events=choices.clear_events,

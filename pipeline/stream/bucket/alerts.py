@@ -16,14 +16,14 @@ from foresail.pipeline.stream.alerts import (
     AlertMaker,
     AlertRules,
     alert_payloads,
-    attributes_told,
+    attributes_in_reasons,
     decode_alerts,
     encode_alerts,
 )
 from foresail.pipeline.stream.alerts.advance import STATUS
 from foresail.pipeline.stream.alerts.kernel import OPENED
-from foresail.pipeline.stream.bucket.findings import ALERT, FORECAST, MATCH, told_rows
-from foresail.pipeline.stream.bucket.line import Line
+from foresail.pipeline.stream.bucket.findings import ALERT, FORECAST, MATCH, payload_rows
+from foresail.pipeline.stream.bucket.monitor import BucketMonitor
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +37,23 @@ class Alerting:
 class BucketAlerts:
     """Notes the rows of a micro-batch, then makes alerts of them; `encoded` is what to keep."""
 
-    def __init__(self, alerting: Alerting, line: Line, emission: Emission, stored: bytes) -> None:
+    def __init__(self, alerting: Alerting, monitor: BucketMonitor, emission: Emission, stored: bytes) -> None:
         self._alerting, self._emission = alerting, emission
         self._state = decode_alerts(stored)
         self._noted: dict[str, list[pa.Table]] = {MATCH: [], FORECAST: []}
-        self.use(line)
+        self.use(monitor)
 
-    def use(self, line: Line) -> None:
-        """From now on `line` is what finds."""
-        entries = self._alerting.entries if line.entries is None else line.entries
+    def use(self, monitor: BucketMonitor) -> None:
+        """From now on `monitor` is what finds."""
+        entries = self._alerting.entries if monitor.entries is None else monitor.entries
         wanted = entries.values() if self._alerting.settings.enabled and self._alerting.entries else ()
         rules = AlertRules.of(wanted, self._alerting.settings, self._emission)
-        patterns = {pattern.name: pattern for pattern in line.patterns}
-        told = {name for pattern in patterns.values() for name in attributes_told(pattern)} if wanted else set()
-        self._shown = ["lon", "lat", *sorted(told)]
-        self._maker = AlertMaker(rules, patterns, {model.version: model for model in line.models})
+        patterns = {pattern.name: pattern for pattern in monitor.patterns}
+        attributes = (
+            {name for pattern in patterns.values() for name in attributes_in_reasons(pattern)} if wanted else set()
+        )
+        self._shown = ["lon", "lat", *sorted(attributes)]
+        self._maker = AlertMaker(rules, patterns, {model.version: model for model in monitor.models})
 
     def note(self, rows: list[pa.Table], events: NDArray[np.int64] | None, read: pd.DataFrame) -> None:
         """Take in rows of one finding; `events` are the rows of `read` on which they were found, None for the clock."""
@@ -68,7 +70,7 @@ class BucketAlerts:
         alerts, self._state = self._maker.advance(self._state, found, forecasts, now_us)
         if not alerts.num_rows:
             return [], 0
-        rows = told_rows(ALERT, alert_payloads(alerts))
+        rows = payload_rows(ALERT, alert_payloads(alerts))
         opened = pc.sum(pc.equal(alerts.column("status"), STATUS[OPENED])).as_py()
         return [rows.append_column("track", alerts.column("track"))], opened
 

@@ -1,4 +1,4 @@
-"""One bucket of tracks through one micro-batch: events in order, read by the line, timers looked at, all told.
+"""One bucket of tracks through one micro-batch: events in order, read by the line, timers looked at, rows emitted.
 
 Pure but for the cold store of idle tracks: what comes in and the saved state decide what goes out, so that a
 micro-batch that is repeated after a crash says the same again.
@@ -12,18 +12,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from foresail.models.model import Model
-from foresail.patterns.recognition.expiry import Clock
-from foresail.patterns.recognition.families import Near
-from foresail.pipeline.results.match_batch import Places
+from foresail.patterns.conditions.packing import words_for
+from foresail.patterns.recognition.events import LAT, LON, EventBatch, LayerEvents
+from foresail.patterns.recognition.monitor import MonitorState
+from foresail.patterns.recognition.protocol import NEVER_SEEN, Clock, Finding
 from foresail.pipeline.stream.bucket.alerts import Alerting, BucketAlerts
 from foresail.pipeline.stream.bucket.eviction import CHUNKS, ColdStore, KnownChunks, Migrating, evict, fetch, forget
-from foresail.pipeline.stream.bucket.findings import ReadEvents
-from foresail.pipeline.stream.bucket.line import Finding, Line, LineState, Seen, track_array
-from foresail.pipeline.stream.bucket.line_spec import LineSpec, line_for, stored_model
+from foresail.pipeline.stream.bucket.findings import ARRIVED, FORECAST, MATCH
+from foresail.pipeline.stream.bucket.line_spec import LineSpec, monitor_for, stored_model
+from foresail.pipeline.stream.bucket.monitor import BucketMonitor
 from foresail.pipeline.stream.bucket.near import near_of
 from foresail.pipeline.stream.bucket.ordering import (
     LATE,
-    NEVER_SEEN,
     Ordered,
     agreed_us,
     due,
@@ -31,12 +31,11 @@ from foresail.pipeline.stream.bucket.ordering import (
     together,
     without_late,
 )
-from foresail.pipeline.stream.bucket.output_rows import Tally, finding_rows
-from foresail.pipeline.stream.bucket.recrossing import recrossed
+from foresail.pipeline.stream.bucket.output_rows import BatchCounts, finding_rows
 from foresail.pipeline.stream.bucket.rerun import Past, may_rerun, rerun
 from foresail.pipeline.stream.bucket.rules import BucketRules
-from foresail.pipeline.stream.bucket.words import packed, words_of
-from foresail.pipeline.stream.control.configuration import Configuration
+from foresail.pipeline.stream.bucket.words import packed, recrossed, words_of
+from foresail.pipeline.stream.control.message import Configuration
 from foresail.pipeline.stream.learning.outcomes import Outcomes, chosen
 from foresail.pipeline.stream.learning.training import counted_rows
 from foresail.pipeline.stream.state.form import what_begins_anew
@@ -58,29 +57,30 @@ class Bucket:
         self.cold_store = KnownChunks(cold_store, before.chunks)
         self._use(before.configuration)
         self.clock = before.clock
-        self.anew = what_begins_anew(before.form, self.line.form, self.load) if saved else []
+        self.anew = what_begins_anew(before.form, self.monitor.form, self.load) if saved else []
         """How the line is another than the one that saved the state, a sentence each."""
         self.waiting = None if before.waiting is None else recrossed(before.waiting, before.crossed, spec)
         self.tracks = before.tracks
-        self.state = self.migrate(before.states, before.form) if before.states else self.line.fresh(0)
+        self.state = self.migrate(before.states, before.form) if before.states else self.monitor.fresh(0)
         self.past = self._past(before)
         self._again: NDArray[np.object_] = np.empty(0, dtype=object)
         """Tracks that this micro-batch has read again: what the clock has told of them may be different now."""
         layers = [part.layer for part in before.form.of("families")]
         met = {layer: dict.fromkeys(names) for layer, names in zip(layers, before.features, strict=True)}
-        self.features = [met.get(family.layer, {}) for family in spec.families]
+        self.features = {family.layer: met.get(family.layer, {}) for family in spec.families}
+        """By layer the features that were met, in the order of their numbers."""
         self.sweep = before.sweep
-        self.alerts = BucketAlerts(alerts, self.line, spec.emission, before.alerts)
+        self.alerts = BucketAlerts(alerts, self.monitor, spec.emission, before.alerts)
         self.outcomes = Outcomes(spec.score_share, before.pending, before.notes.get("positive", []))
-        self.outcomes.go_on(before.form, self.line.form)
-        self.tally = Tally()
+        self.outcomes.go_on(before.form, self.monitor.form)
+        self.tally = BatchCounts()
 
     def _past(self, before: Saved) -> Past:
         """What late events are put into; events read by another line are not read again, as before a rest."""
         if before.crossed != self.spec.crossed:
-            kept = (self.tracks, self.state) if self.rules.rerun_us else (self.tracks[:0], self.line.fresh(0))
+            kept = (self.tracks, self.state) if self.rules.rerun_us else (self.tracks[:0], self.monitor.fresh(0))
             return Past(*kept)
-        state = self.migrate(before.past, before.form) if before.past else self.line.fresh(0)
+        state = self.migrate(before.past, before.form) if before.past else self.monitor.fresh(0)
         return Past(before.past_tracks, state, before.recent)
 
     def load(self, pattern: str, version: str) -> Model | None:
@@ -89,27 +89,29 @@ class Bucket:
 
     def _use(self, configuration: Configuration) -> None:
         self.configuration = configuration
-        self.line: Line = line_for(self.spec, configuration)
-        self.migrate = Migrating(self.line, self.load)
+        self.monitor: BucketMonitor = monitor_for(self.spec, configuration)
+        self.migrate = Migrating(self.monitor, self.load)
 
     def reconfigure(self, configuration: Configuration) -> None:
         """From now on `configuration` holds; tracks keep what they have gathered."""
-        before, held = self.line, self.configuration
+        before, held = self.monitor, self.configuration
         try:
             self._use(configuration)
-            if self.line is not before:
-                states = [self.line.migrated(state, before.form, self.load) for state in (self.state, self.past.state)]
+            if self.monitor is not before:
+                states = [
+                    self.monitor.migrated(state, before.form, self.load) for state in (self.state, self.past.state)
+                ]
                 self.state, self.past.state = states
         except Exception:
             self._use(held)
             raise
-        self.alerts.use(self.line)
-        self.outcomes.go_on(before.form, self.line.form)
+        self.alerts.use(self.monitor)
+        self.outcomes.go_on(before.form, self.monitor.form)
 
     def advance(
         self, arrived: pd.DataFrame, tick_us: int, flush: bool = False, again: pd.DataFrame | None = None
     ) -> list[pa.Table]:
-        """Read what has arrived by the last tick, if there is any; the rows to be told. `flush` waits for nothing more.
+        """Read what has arrived by the last tick, if any; the rows to be emitted. `flush` waits for nothing more.
 
         `again` are events of the past as they should have been: late ones, and those that are different for them.
         """
@@ -120,28 +122,28 @@ class Bucket:
         watermark = reached if flush else reached - self.rules.out_of_order_us
         until = np.iinfo(np.int64).max if flush else watermark
         rows, self.waiting = due(rows, until, self.rules.out_of_order_us)
-        touched, told = self._read_again(again) if again is not None and len(again) else (_NOWHERE, [])
+        touched, output = self._read_again(again) if again is not None and len(again) else (_NOWHERE, [])
         if len(rows):
             ordered = in_order(rows)
             places = self._places(ordered.tracks)
             ordered, behind, staying = without_late(ordered, self._last_times(places), self.rules.keep_same_time)
             for some in (self._read_late(behind), self._read(ordered, places[staying])):
-                touched, told = np.concatenate([touched, some[0]]), told + some[1]
-        told += self._expire(clock, watermark - self.rules.timers_wait_us, touched)
+                touched, output = np.concatenate([touched, some[0]]), output + some[1]
+        output += self._expire(clock, watermark - self.rules.timers_wait_us, touched)
         self._settle(reached)
-        return told
+        return output
 
     def _places(self, tracks: NDArray[np.object_]) -> NDArray[np.int64]:
         """Where these tracks are among those at hand, resting ones fetched; -1 for new ones."""
         places = pd.Index(self.tracks).get_indexer(pd.Index(tracks)) if len(self.tracks) else np.full(len(tracks), -1)
         unknown = tracks[places < 0]
         if len(unknown):
-            names, states = fetch(unknown, self.cold_store, self.line, self.migrate)
+            names, states = fetch(unknown, self.cold_store, self.monitor, self.migrate)
             if len(names):
                 self.tracks = np.concatenate([self.tracks, names])
-                self.state = self.line.joined([self.state, states])
+                self.state = self.monitor.joined([self.state, states])
                 if self.rules.rerun_us:
-                    self.past.begin(self.line, names, states)
+                    self.past.begin(self.monitor, names, states)
                 places = pd.Index(self.tracks).get_indexer(pd.Index(tracks))
         return np.asarray(places, dtype=np.int64)
 
@@ -155,22 +157,20 @@ class Bucket:
         """Have the line read the events; where their tracks are now, and what was found."""
         if not len(ordered.rows):
             return _NOWHERE, []
-        seen = self._seen(ordered)
-        state = self.line.rearranged(self.state, places)
-        told_until = np.where(np.isin(ordered.tracks, self._again), NEVER_SEEN, self.clock.now_us)
-        found, after = self.line.advance(seen, state, told_until)
-        self.tally.events += len(seen.times)
-        told: list[pa.Table] = []
-        read = _as_read(ordered, seen)
-        told += counted_rows(self.spec, self.line, seen, state) if self.spec.train else []
-        found = self._scored(found, ordered)
-        for finding in found:
-            rows, events = self._rows(finding, read)
-            self.alerts.note(rows, events, ordered.rows)
-            told += self.tally.counted(rows, self.spec.episodes)
+        events = self._events(ordered)
+        state = self.monitor.rearranged(self.state, places)
+        emitted_until = np.where(np.isin(ordered.tracks, self._again), NEVER_SEEN, self.clock.now_us)
+        found, after = self.monitor.advance(events, state, emitted_until)
+        self.tally.events += len(events)
+        output: list[pa.Table] = []
+        output += counted_rows(self.spec, self.monitor, events, state) if self.spec.train else []
+        for finding in self._scored(found, ordered):
+            rows, at = self._rows(finding, events)
+            self.alerts.note(rows, at, ordered.rows)
+            output += self.tally.counted(rows, self.spec.episodes)
         if self.rules.rerun_us:
             self.past.note(ordered.rows)
-        return self._keep(ordered.tracks, places, after), told
+        return self._keep(ordered.tracks, places, after), output
 
     def _read_late(self, behind: pd.DataFrame) -> tuple[NDArray[np.int64], list[pa.Table]]:
         """Tell of late events, and read those after all that are not too late for that."""
@@ -180,8 +180,8 @@ class Bucket:
         if self.rules.rerun_us:
             last = self._last_times(self._places(behind["track"].to_numpy(dtype=object)))
             again = late & may_rerun(behind, last, self.past, self.rules.rerun_us)
-            touched, told = self._read_again(behind[again].drop(columns="reason"))
-            return touched, told + self.tally.counted_late(behind.assign(rerun=again))
+            touched, output = self._read_again(behind[again].drop(columns="reason"))
+            return touched, output + self.tally.counted_late(behind.assign(rerun=again))
         return _NOWHERE, self.tally.counted_late(behind)
 
     def _read_again(self, rows: pd.DataFrame) -> tuple[NDArray[np.int64], list[pa.Table]]:
@@ -190,83 +190,91 @@ class Bucket:
         rows = rows[rows["track"].isin(known)]
         if not len(rows):
             return _NOWHERE, []
-        read = rerun(self.line, self.past, rows, self._found)
+        read = rerun(self.monitor, self.past, rows, self._found)
         places = self._places(read.tracks)
         touched = self._keep(read.tracks, places, read.state)
         self._again = np.concatenate([self._again, read.tracks])
         self.tally.rerun += len(rows)
         for table in read.new:
             self.alerts.note([table], None, pd.DataFrame())
-        return touched, self.tally.counted(read.told, self.spec.episodes, read.new)
+        return touched, self.tally.counted(read.emitted, self.spec.episodes, read.new)
 
-    def _found(self, ordered: Ordered, state: LineState) -> tuple[list[pa.Table], LineState]:
-        """The matches of events read from a state on, whatever a clock has told, and the state after."""
-        seen = self._seen(ordered)
-        found, after = self.line.advance(seen, state, np.full(len(ordered.tracks), NEVER_SEEN))
-        read = _as_read(ordered, seen)
-        matches = [finding for finding in found if finding.matches is not None]
-        return [rows for finding in matches for rows in self._rows(finding, read)[0]], after
+    def _found(self, ordered: Ordered, state: MonitorState) -> tuple[list[pa.Table], MonitorState]:
+        """The matches of events read from a state on, whatever a clock has emitted, and the state after."""
+        events = self._events(ordered)
+        found, after = self.monitor.advance(events, state)
+        matches = [finding for finding in found if finding.kind == MATCH]
+        return [rows for finding in matches for rows in self._rows(finding, events)[0]], after
 
     def _scored(self, found: list[Finding], ordered: Ordered) -> list[Finding]:
-        """Compare forecasts with what happened, then keep those that are to be told."""
-        if not self.spec.score_share or self.line.forecaster is None:
+        """Compare forecasts with what happened, then keep those that are to be emitted."""
+        if not self.spec.score_share or self.monitor.forecaster is None:
             return found
-        models = self.line.forecaster.models
-        matches = next((f for f in found if f.matches is not None and f.group is None), None)
+        models = self.monitor.forecaster.models
+        matches = next((f for f in found if f.kind == MATCH and f.layer is None), None)
+        layers = [family.layer for family in self.spec.families]
         out = []
         for finding in found:
-            if finding.forecasts is None:
+            if finding.kind != FORECAST:
                 out.append(finding)
                 continue
-            if finding.group is None:
-                self.outcomes.read(finding.forecasts, models, matches, ordered)
-            kept = chosen(finding.forecasts, self.spec.emission, ordered, self.outcomes.positive, finding.group)
-            out.append(replace(finding, forecasts=kept))
+            if finding.layer is None:
+                self.outcomes.read(finding.results, models, matches, ordered)
+            group = None if finding.layer is None else layers.index(finding.layer)
+            kept = chosen(finding.results, self.spec.emission, ordered, self.outcomes.positive, group)
+            out.append(replace(finding, results=kept))
         return out
 
-    def _keep(self, tracks: NDArray[np.object_], places: NDArray[np.int64], after: LineState) -> NDArray[np.int64]:
+    def _keep(self, tracks: NDArray[np.object_], places: NDArray[np.int64], after: MonitorState) -> NDArray[np.int64]:
         """Put the states after the events in place of those before; where the tracks are now."""
         at_hand, new = len(self.tracks), places < 0
         moved = places.copy()
         moved[new] = at_hand + np.arange(int(new.sum()))
         rows = np.arange(at_hand + int(new.sum()))
         rows[moved] = at_hand + np.arange(len(tracks))
-        self.state = self.line.rearranged(self.line.joined([self.state, after]), rows)
+        self.state = self.monitor.rearranged(self.monitor.joined([self.state, after]), rows)
         self.tracks = np.concatenate([self.tracks, tracks[new]])
         return moved
 
-    def _seen(self, ordered: Ordered) -> Seen:
+    def _events(self, ordered: Ordered) -> EventBatch:
         rows = ordered.rows
-        words = words_of(rows, self.spec.conditions, self.line.conditions, self.spec.types)
-        families, near = [], []
+        columns = {ARRIVED: rows[ARRIVED].to_numpy()}
+        if LON in rows.columns:
+            columns |= {axis: rows[axis].to_numpy(dtype=np.float64) for axis in (LON, LAT)}
+        layers = {}
         for n, family in enumerate(self.spec.families):
-            count = max(1, -(-len(family.conditions) // 64))
-            families.append(packed(rows, f"family_{n}", count))
-            near.append(self._near(n, rows, count))
-        return Seen(rows["time_us"].to_numpy(dtype=np.int64), ordered.first_of, words, tuple(families), tuple(near))
+            count = words_for(len(family.conditions))
+            near = near_of(rows, n, count, self.features[family.layer])
+            layers[family.layer] = LayerEvents(packed(rows, f"family_{n}", count), near)
+        return EventBatch(
+            words_of(rows, self.spec.conditions, self.monitor.conditions, self.spec.types),
+            rows["time_us"].to_numpy(dtype=np.int64),
+            ordered.first_of,
+            pa.array(ordered.tracks, pa.string()),
+            columns,
+            layers,
+        )
 
-    def _near(self, n: int, rows: pd.DataFrame, words: int) -> Near:
-        return near_of(rows[f"near_{n}"].to_numpy(dtype=object), words, self.features[n])
-
-    def _rows(self, finding: Finding, read: ReadEvents) -> tuple[list[pa.Table], NDArray[np.int64]]:
-        features = [] if finding.group is None else list(self.features[finding.group])
-        return finding_rows(finding, self.line, features, read, self.configuration.disabled)
+    def _rows(self, finding: Finding, events: EventBatch) -> tuple[list[pa.Table], NDArray[np.int64]]:
+        features = [] if finding.layer is None else list(self.features[finding.layer])
+        return finding_rows(finding, self.monitor, events, features, self.configuration.disabled)
 
     def _expire(self, clock: BucketClock, watermark: int, touched: NDArray[np.int64]) -> list[pa.Table]:
         """Tell the episodes that ran out, up to what the watermark has passed."""
         now = max(self.clock.now_us, watermark)
         mask = np.zeros(len(self.tracks), dtype=np.bool_)
         mask[touched] = True
-        told = []
-        for finding in self.line.overdue(self.state, Clock(self.clock.now_us, now), mask):
-            assert finding.matches is not None
-            none = np.zeros(len(self.tracks), dtype=np.int64)
-            rows, _ = self._rows(finding, ReadEvents(pa.array(self.tracks, pa.string()), none, none))
+        output = []
+        none = np.zeros(len(self.tracks), dtype=np.int64)
+        each = np.arange(len(self.tracks) + 1)
+        silent = EventBatch(none.reshape(-1, 1), none, each, pa.array(self.tracks, pa.string()), {ARRIVED: none})
+        for finding in self.monitor.expired(self.state, Clock(self.clock.now_us, now), mask):
+            rows, _ = self._rows(finding, silent)
             self.alerts.note(rows, None, pd.DataFrame())
-            told += self.tally.counted(rows, self.spec.episodes)
+            output += self.tally.counted(rows, self.spec.episodes)
         self.clock = replace(clock, now_us=now)
         alerts, opened = self.alerts.advance(now)
-        return [*told, *self.tally.counted_alerts(alerts, opened)]
+        return [*output, *self.tally.counted_alerts(alerts, opened)]
 
     def _settle(self, now: int) -> None:
         """Lay down tracks that rest, forget those that have rested too long."""
@@ -274,14 +282,14 @@ class Bucket:
         self.sweep = (self.sweep + SWEPT_AT_ONCE) % CHUNKS
         for number in sweep:
             before = now - self.rules.forget_after_us
-            self.tally.forgotten += forget(number, before, self.cold_store, self.line, self.migrate)
+            self.tally.forgotten += forget(number, before, self.cold_store, self.monitor, self.migrate)
         idle = self.state.last_time < now - self.rules.rest_after_us
         if idle.any():
-            self._evict(idle & ~self.line.waits(self.state, self.clock.now_us), now)
+            self._evict(idle & ~self.monitor.waiting(self.state, self.clock.now_us), now)
         if self.rules.rerun_us:
             newest = pd.Series(self.state.last_time, index=pd.Index(self.tracks, dtype=object))
-            self.past.move_on(self.line, newest, self.rules.rerun_us, self._found)
-        self.tally.tracks, self.tally.runs = len(self.tracks), self.line.runs(self.state)
+            self.past.move_on(self.monitor, newest, self.rules.rerun_us, self._found)
+        self.tally.tracks, self.tally.runs = len(self.tracks), self.monitor.runs(self.state)
         self.tally.waiting = 0 if self.waiting is None else len(self.waiting)
 
     def _evict(self, resting: NDArray[np.bool_], now: int) -> None:
@@ -290,9 +298,15 @@ class Bucket:
         resting = resting & ~forgotten
         if resting.any():
             rows = np.flatnonzero(resting)
-            evict(self.tracks[rows], self.line.rearranged(self.state, rows), self.cold_store, self.line, self.migrate)
+            evict(
+                self.tracks[rows],
+                self.monitor.rearranged(self.state, rows),
+                self.cold_store,
+                self.monitor,
+                self.migrate,
+            )
         staying = np.flatnonzero(~(resting | forgotten))
-        self.tracks, self.state = self.tracks[staying], self.line.rearranged(self.state, staying)
+        self.tracks, self.state = self.tracks[staying], self.monitor.rearranged(self.state, staying)
 
     def saved(self) -> Saved:
         """What to keep until the next micro-batch."""
@@ -300,32 +314,24 @@ class Bucket:
             self.configuration,
             self.clock,
             self.tracks,
-            encode_states(self.line.joined([self.state])),
-            self.line.form,
+            encode_states(self.monitor.joined([self.state])),
+            self.monitor.form,
             self.spec.crossed,
             self.waiting,
-            tuple(tuple(names) for names in self.features),
+            tuple(tuple(names) for names in self.features.values()),
             tuple(sorted(self.cold_store.numbers)),
             self.sweep,
             {"positive": sorted(self.outcomes.positive)},
             self.outcomes.saved(),
             self.alerts.encoded(),
             self.past.tracks,
-            encode_states(self.line.joined([self.past.state])) if len(self.past.tracks) else b"",
+            encode_states(self.monitor.joined([self.past.state])) if len(self.past.tracks) else b"",
             self.past.rows,
         )
 
 
-def _as_read(ordered: Ordered, seen: Seen) -> ReadEvents:
-    rows, lengths = ordered.rows, np.diff(ordered.first_of)
-    names = track_array(ordered.tracks, np.repeat(np.arange(len(ordered.tracks)), lengths))
-    there = "lon" in rows.columns
-    where = Places(*(rows[name].to_numpy(dtype=np.float64) for name in ("lon", "lat"))) if there else None
-    return ReadEvents(names, seen.times, rows["arrived_us"].to_numpy(), where)
-
-
 def _new(spec: LineSpec) -> Saved:
-    form = line_for(spec, Configuration()).form
+    form = monitor_for(spec, Configuration()).form
     return Saved(
         Configuration(),
         BucketClock(),

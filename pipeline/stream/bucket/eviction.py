@@ -11,8 +11,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from foresail.pipeline.stream.bucket.line import Line, LineState
-from foresail.pipeline.stream.state.form import LineForm, LoadModel
+from foresail.patterns.recognition.forms import MonitorForm
+from foresail.patterns.recognition.monitor import Monitor, MonitorState
+from foresail.patterns.recognition.protocol import LoadModel
 from foresail.pipeline.stream.state.saved import Chunk, decode_states, encode_states
 
 CHUNKS = 1024
@@ -29,16 +30,16 @@ class ColdStore(Protocol):
 
 
 class Migrating:
-    """Decodes states of the present line, and migrates those of an earlier one."""
+    """Decodes states of the present monitor, and migrates those of an earlier one."""
 
-    def __init__(self, line: Line, load: LoadModel) -> None:
-        self.form = line.form
-        self._line, self._load = line, load
+    def __init__(self, monitor: Monitor, load: LoadModel) -> None:
+        self.form = monitor.form
+        self._monitor, self._load = monitor, load
 
-    def __call__(self, states: bytes, form: LineForm) -> LineState:
-        """The states of tracks that a line of that form has read, as the present line keeps them."""
+    def __call__(self, states: bytes, form: MonitorForm) -> MonitorState:
+        """The states of tracks that a monitor of that form has read, as the present one keeps them."""
         state = decode_states(states, form)
-        return state if form == self.form else self._line.migrated(state, form, self._load)
+        return state if form == self.form else self._monitor.migrated(state, form, self._load)
 
 
 class KnownChunks:
@@ -67,14 +68,14 @@ def chunk_of(track: str) -> int:
 
 
 def fetch(
-    tracks: Iterable[str], cold_store: ColdStore, line: Line, migrate: Migrating
-) -> tuple[NDArray[np.object_], LineState]:
+    tracks: Iterable[str], cold_store: ColdStore, monitor: Monitor, migrate: Migrating
+) -> tuple[NDArray[np.object_], MonitorState]:
     """Those of `tracks` that rest, taken from their chunks, with their states."""
     wanted: dict[int, set[str]] = {}
     for track in tracks:
         wanted.setdefault(chunk_of(track), set()).add(track)
     names: list[NDArray[np.object_]] = []
-    states: list[LineState] = []
+    states: list[MonitorState] = []
     for number, here in wanted.items():
         chunk = cold_store.take(number)
         if chunk is None:
@@ -83,28 +84,30 @@ def fetch(
         if found.any():
             whole = migrate(chunk.states, chunk.form)
             names.append(chunk.tracks[found])
-            states.append(line.rearranged(whole, np.flatnonzero(found)))
-            left = line.rearranged(whole, np.flatnonzero(~found))
+            states.append(monitor.rearranged(whole, np.flatnonzero(found)))
+            left = monitor.rearranged(whole, np.flatnonzero(~found))
             _put(cold_store, number, migrate.form, chunk.tracks[~found], left)
     if not names:
-        return np.empty(0, dtype=object), line.fresh(0)
-    return np.concatenate(names), line.joined(states)
+        return np.empty(0, dtype=object), monitor.fresh(0)
+    return np.concatenate(names), monitor.joined(states)
 
 
-def evict(tracks: NDArray[np.object_], state: LineState, cold_store: ColdStore, line: Line, migrate: Migrating) -> None:
+def evict(
+    tracks: NDArray[np.object_], state: MonitorState, cold_store: ColdStore, monitor: Monitor, migrate: Migrating
+) -> None:
     """Move these tracks to their chunks."""
     numbers = np.array([chunk_of(track) for track in tracks], dtype=np.int64)
     for number in np.unique(numbers):
         mine = np.flatnonzero(numbers == number)
-        names, states = tracks[mine], line.rearranged(state, mine)
+        names, states = tracks[mine], monitor.rearranged(state, mine)
         chunk = cold_store.take(int(number))
         if chunk is not None:
             names = np.concatenate([chunk.tracks, names])
-            states = line.joined([migrate(chunk.states, chunk.form), states])
+            states = monitor.joined([migrate(chunk.states, chunk.form), states])
         _put(cold_store, int(number), migrate.form, names, states)
 
 
-def forget(number: int, before_us: int, cold_store: ColdStore, line: Line, migrate: Migrating) -> int:
+def forget(number: int, before_us: int, cold_store: ColdStore, monitor: Monitor, migrate: Migrating) -> int:
     """Drop the tracks of a chunk that were last heard of before that time; how many."""
     chunk = cold_store.take(number)
     if chunk is None:
@@ -113,9 +116,11 @@ def forget(number: int, before_us: int, cold_store: ColdStore, line: Line, migra
     kept = np.flatnonzero(state.last_time >= before_us)
     gone = len(chunk.tracks) - len(kept)
     if gone:
-        _put(cold_store, number, migrate.form, chunk.tracks[kept], line.rearranged(state, kept))
+        _put(cold_store, number, migrate.form, chunk.tracks[kept], monitor.rearranged(state, kept))
     return gone
 
 
-def _put(cold_store: ColdStore, number: int, form: LineForm, tracks: NDArray[np.object_], state: LineState) -> None:
+def _put(
+    cold_store: ColdStore, number: int, form: MonitorForm, tracks: NDArray[np.object_], state: MonitorState
+) -> None:
     cold_store.put(number, Chunk(form, tracks, encode_states(state)) if len(tracks) else None)

@@ -5,7 +5,6 @@ One table, because a query has one output; Spark's Kafka writer sends each row t
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from foresail.models.forecasts import Forecasts
-from foresail.pipeline.batch.forecast_worker import FORECAST_SCHEMA, ForecastColumns, said_columns
-from foresail.pipeline.results.match_batch import FOUND, FOUND_DDL, Places
+from foresail.models.model import Model
+from foresail.patterns.recognition.events import EventBatch
+from foresail.pipeline.results.forecast_table import FORECAST_SCHEMA, ForecastColumns, forecast_columns
+from foresail.pipeline.results.match_batch import FOUND, FOUND_DDL
 
 _DDL = {
     pa.string(): "string",
@@ -29,6 +30,7 @@ ACK, COUNTS, OUTCOMES, STATS = "ack", "counts", "outcomes", "stats"
 OUTPUT_KINDS = (MATCH, FORECAST, ALERT, LATE, REJECTED)
 """What leaves the line; the other kinds are for the driver."""
 
+ARRIVED = "arrived_us"
 FORECAST_KIND = "forecast_kind"
 """What is `kind` in a forecast: here that is what tells rows apart."""
 FORECAST_FIELDS = [
@@ -58,16 +60,6 @@ _NULLABLE = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReadEvents:
-    """The events in which something was found: track, time and arrival of each, and where it was."""
-
-    tracks: pa.Array
-    times: NDArray[np.int64]
-    arrived: NDArray[np.int64]
-    places: Places | None = None
-
-
 def frame(tables: Sequence[pa.Table]) -> pd.DataFrame:
     """All rows as the data frame that Spark asks for; whole numbers keep their nulls."""
     whole = pa.concat_tables([completed(table) for table in tables]) if tables else _SCHEMA.empty_table()
@@ -91,27 +83,28 @@ def match_rows(found: pa.RecordBatch, arrived_us: NDArray[np.int64]) -> pa.Table
 
 def forecast_rows(
     forecasts: Forecasts,
-    sayings: ForecastColumns,
-    thresholds: Sequence[float],
+    columns: ForecastColumns,
+    models: Sequence[Model],
     features: Sequence[str],
-    read: ReadEvents,
+    events: EventBatch,
 ) -> pa.Table:
-    """Forecasts as rows; `thresholds` are those of the models."""
-    said = said_columns(forecasts, sayings, features, read.places)
-    columns = {
+    """Forecasts after `events` as rows."""
+    said = forecast_columns(forecasts, columns, features, events.places)
+    thresholds = np.array([model.settings.threshold for model in models], dtype=np.float64)
+    columns_of_rows = {
         **said,
         FORECAST_KIND: said["kind"],
-        "track": read.tracks.take(pa.array(forecasts.event)),
-        "time_us": pa.array(read.times[forecasts.event]),
-        "arrived_us": pa.array(read.arrived[forecasts.event]),
+        "track": events.keys.take(pa.array(events.keys_at(forecasts.event))),
+        "time_us": pa.array(events.times[forecasts.event]),
+        ARRIVED: pa.array(events.columns[ARRIVED][forecasts.event]),
         # for alerts alone: it does not leave the bucket
-        "threshold": pa.array(np.asarray(thresholds, dtype=np.float64)[forecasts.model]),
+        "threshold": pa.array(thresholds[forecasts.model]),
     }
-    del columns["kind"]
-    return _of_kind(pa.table(columns), FORECAST)
+    del columns_of_rows["kind"]
+    return _of_kind(pa.table(columns_of_rows), FORECAST)
 
 
-def told_rows(kind: str, payloads: Sequence[dict[str, Any] | str]) -> pa.Table:
+def payload_rows(kind: str, payloads: Sequence[dict[str, Any] | str]) -> pa.Table:
     """A row for each payload, as JSON."""
     texts = [text if isinstance(text, str) else json.dumps(text, default=str) for text in payloads]
     return _of_kind(pa.table({"payload": pa.array(texts, pa.string())}), kind)

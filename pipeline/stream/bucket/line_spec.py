@@ -1,4 +1,4 @@
-"""What a worker must know to build the line of any configuration; lines once built are kept by the worker.
+"""What a worker must know to build the monitor of any configuration; those once built are kept by the worker.
 
 The words of the conditions that the query was started with are computed by Spark. A catalog or a model that came later
 may need others: these are computed here, from the attributes that cross anyway.
@@ -16,24 +16,23 @@ from foresail.models.forecaster import Forecaster
 from foresail.models.identity import identity_of
 from foresail.models.model import Emission, Model
 from foresail.models.store import ModelStore
-from foresail.models.store.names import inside
+from foresail.models.store.manifest import inside
 from foresail.patterns.catalog.entry import PatternEntry
 from foresail.patterns.catalog.loader import read_catalog
 from foresail.patterns.compiler import CompiledPattern, compile_pattern
-from foresail.patterns.conditions.inspection import attributes_of
 from foresail.patterns.conditions.syntax import Condition
-from foresail.patterns.conditions.text import text_of
+from foresail.patterns.conditions.text import attributes_of, text_of
 from foresail.patterns.conditions.typing import AttributeType
 from foresail.patterns.errors import PatternError
 from foresail.patterns.recognition.families import FamilyRecogniser
 from foresail.patterns.recognition.tables import shared_conditions
 from foresail.patterns.spec import without_features
-from foresail.pipeline.stream.bucket.line import Group, Line
-from foresail.pipeline.stream.control.configuration import Configuration, Overrides, configuration_from
+from foresail.pipeline.stream.bucket.monitor import BucketMonitor
+from foresail.pipeline.stream.control.message import Configuration, Overrides, configuration_from
 
 Reads: TypeAlias = Literal["positions", "pairs"]
 """What the events of a pattern are, as its catalog entry says."""
-MOST_LINES = 16
+MOST_MONITORS = 16
 PLAIN = ""
 """Stands where others have the name of a layer."""
 MOST_MODELS = 64
@@ -95,25 +94,26 @@ class LineSpec:
 _specs: dict[str, LineSpec] = {}
 
 
-def line_for(spec: LineSpec, configuration: Configuration) -> Line:
-    """The line of that configuration."""
+def monitor_for(spec: LineSpec, configuration: Configuration) -> BucketMonitor:
+    """The monitor of that configuration."""
     _specs[spec.name] = spec
-    return _line(spec.name, configuration.line_key())
+    return _monitor(spec.name, configuration.line_key())
 
 
-@lru_cache(maxsize=MOST_LINES)
-def _line(name: str, key: str) -> Line:
+@lru_cache(maxsize=MOST_MONITORS)
+def _monitor(name: str, key: str) -> BucketMonitor:
     spec, configuration = _specs[name], configuration_from(key)
     entries = None if configuration.catalog is None else _entries(spec, configuration.catalog)
     plain = spec.plain if entries is None else _compiled(spec, entries)
     models = _models(spec, configuration, (*plain, *(p for family in spec.families for p in family.patterns)))
     mine = [models[p.name] for p in plain if p.name in models]
     conditions = _extended(spec, [*shared_conditions(plain), *(c for model in mine for c in model.conditions)])
-    # everything is needed to score; what is told is chosen afterwards
+    # everything is needed to score; what is emitted is chosen afterwards
     emission: Emission = "all" if spec.score_share else spec.emission
     forecaster = Forecaster(mine, conditions, emission) if mine else None
-    groups = [_group(family, models, emission) for family in spec.families]
-    return Line(plain, conditions, groups, forecaster, entries)
+    families = [FamilyRecogniser(family.patterns, family.layer, family.conditions) for family in spec.families]
+    near = [_family_forecaster(family, models, emission) for family in spec.families]
+    return BucketMonitor(plain, conditions, families, forecaster, [some for some in near if some], entries)
 
 
 def _models(spec: LineSpec, configuration: Configuration, patterns: Iterable[CompiledPattern]) -> dict[str, Model]:
@@ -127,11 +127,10 @@ def _models(spec: LineSpec, configuration: Configuration, patterns: Iterable[Com
     return found
 
 
-def _group(family: FamilySpec, models: Mapping[str, Model], emission: Emission) -> Group:
+def _family_forecaster(family: FamilySpec, models: Mapping[str, Model], emission: Emission) -> FamilyForecaster | None:
     mine = [models[p.name] for p in family.patterns if p.name in models]
     _require_known(family.conditions, [c for model in mine for c in model.conditions])
-    forecaster = FamilyForecaster(mine, family.conditions, emission) if mine else None
-    return Group(FamilyRecogniser(family.patterns, family.conditions), forecaster, family.layer)
+    return FamilyForecaster(mine, family.conditions, emission, layer=family.layer) if mine else None
 
 
 def _require_known(known: Iterable[Condition], needed: Iterable[Condition]) -> None:

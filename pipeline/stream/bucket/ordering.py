@@ -12,7 +12,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 LATE, SAME_TIME = "late", "same_time"
-NEVER_SEEN = np.iinfo(np.int64).min
 LEAST_AGREEING, SHARE_AHEAD = 2, 0.05
 """How many tracks must have come as far as the clock of their bucket says; what share of those at hand may be ahead."""
 

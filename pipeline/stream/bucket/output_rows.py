@@ -9,21 +9,22 @@ import pyarrow as pa
 import pyarrow.compute
 from numpy.typing import NDArray
 
+from foresail.patterns.recognition.events import EventBatch
 from foresail.patterns.recognition.matches import STATUS
+from foresail.patterns.recognition.protocol import Finding
 from foresail.patterns.recognition.rows import DETECTED, OPENED
 from foresail.pipeline.results.match_batch import found_batch
 from foresail.pipeline.stream.bucket import findings
-from foresail.pipeline.stream.bucket.findings import ReadEvents
-from foresail.pipeline.stream.bucket.line import Finding, Line
+from foresail.pipeline.stream.bucket.monitor import BucketMonitor
 from foresail.pipeline.stream.bucket.ordering import LATE
 
 _NONE: NDArray[np.int64] = np.empty(0, dtype=np.int64)
 _BEGINS = (STATUS[DETECTED], STATUS[OPENED])
-"""A match is told once with one of these; the other rows of an episode tell how it goes on."""
+"""A match is emitted once with one of these; the other rows of an episode tell how it goes on."""
 
 
 @dataclass(slots=True)
-class Tally:
+class BatchCounts:
     """What a micro-batch amounted to, for the metrics."""
 
     events: int = 0
@@ -45,22 +46,22 @@ class Tally:
     def counted(
         self, tables: Sequence[pa.Table], episodes: str, new: Sequence[pa.Table] | None = None
     ) -> list[pa.Table]:
-        """The rows that are told, counted by pattern: with `changes`, of episodes opened and ended ones alone.
+        """The rows that are emitted, counted by pattern: with `changes`, of episodes opened and ended ones alone.
 
-        Matches are counted where they are first told: in `new`, where only some of the rows are of new matches.
+        Matches are counted where they are first emitted: in `new`, where only some of the rows are of new matches.
         """
         for rows in tables if new is None else new:
             if rows.column("kind")[0].as_py() == findings.MATCH:
                 begins = pa.compute.is_in(rows.column("status"), pa.array(_BEGINS))
                 _count(self.matches, rows.filter(begins))
-        told = []
+        emitted = []
         for rows in tables:
             match = rows.column("kind")[0].as_py() == findings.MATCH
             if match and episodes == "changes":
                 rows = rows.filter(pa.compute.not_equal(rows.column("status"), "updated"))  # noqa: PLW2901
             _count(self.match_rows if match else self.forecasts, rows)
-            told += [rows] if rows.num_rows else []
-        return told
+            emitted += [rows] if rows.num_rows else []
+        return emitted
 
     def counted_alerts(self, tables: Sequence[pa.Table], opened: int) -> Sequence[pa.Table]:
         """The rows that tell of alerts, counted; `opened` of the alerts are new."""
@@ -68,7 +69,7 @@ class Tally:
         self.alert_rows += sum(rows.num_rows for rows in tables)
         return tables
 
-    def of_pairs(self) -> "Tally":
+    def of_pairs(self) -> "BatchCounts":
         """The same where what was read are pairs: no positions came in for them, and they are no tracks of anyone."""
         return replace(self, events=0, pairs=self.events, tracks=0, forgotten=0)
 
@@ -88,22 +89,20 @@ def _count(tally: dict[str, int], rows: pa.Table) -> None:
 
 
 def finding_rows(
-    finding: Finding, line: Line, features: Sequence[str], read: ReadEvents, disabled: Collection[str]
+    finding: Finding, monitor: BucketMonitor, events: EventBatch, features: Sequence[str], disabled: Collection[str]
 ) -> tuple[list[pa.Table], NDArray[np.int64]]:
     """A finding as rows, without those of patterns that are switched off, and the event of each."""
-    if finding.matches is not None:
-        events = finding.matches.event
-        if not len(events):
-            return [], _NONE
-        at = None if read.places is None else read.places.at(events)
-        found = found_batch(finding.matches, finding.patterns, read.tracks, events, features, at)
-        return _enabled(findings.match_rows(found, read.arrived[events]), events, disabled)
-    forecaster = line.forecaster if finding.group is None else line.groups[finding.group].forecaster
-    if finding.forecasts is None or not len(finding.forecasts) or forecaster is None:
+    results = finding.results
+    at: NDArray[np.int64] = results.event.astype(np.int64)
+    if not len(at):
         return [], _NONE
-    thresholds = [model.settings.threshold for model in forecaster.models]
-    rows = findings.forecast_rows(finding.forecasts, line.sayings(finding.group), thresholds, features, read)
-    return _enabled(rows, finding.forecasts.event.astype(np.int64), disabled)
+    arrived = events.columns[findings.ARRIVED][at]
+    if finding.kind == findings.MATCH:
+        places = None if events.places is None else events.places.at(at)
+        found = found_batch(results, finding.by.patterns, events.keys, events.keys_at(at), features, places)
+        return _enabled(findings.match_rows(found, arrived), at, disabled)
+    rows = findings.forecast_rows(results, monitor.forecast_columns(finding.by), finding.by.models, features, events)
+    return _enabled(rows, at, disabled)
 
 
 def _enabled(
@@ -125,4 +124,4 @@ def late_rows(behind: pd.DataFrame) -> pa.Table:
     records = shown.assign(time=time.map(lambda t: t.isoformat())).drop(columns=["time_us", "arrived_us"])
     plain = records.astype(object).where(records.notna(), None)
     rows = [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]
-    return findings.told_rows(findings.LATE, rows)
+    return findings.payload_rows(findings.LATE, rows)

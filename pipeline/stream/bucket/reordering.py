@@ -1,115 +1,50 @@
-"""The first stateful step of a line that derives attributes: positions in order, each beside the one before it.
+"""Positions of a bucket put in order, each beside the one before it; late ones set aside, or read after all.
 
-The arithmetic stays in Spark's expressions, as in a batch; here rows only wait, are sorted and meet what came before.
-Everything that is no event passes through untouched.
+Where late positions are taken after all, the recent ones of each track are kept: a late one changes what is derived for
+the one after it, and since when a status holds. So every position of the track from the late one on is made anew and
+sent once more, to be read in place of what was sent before. Everything that is no event passes through untouched.
 """
 
 import json
-from collections.abc import Iterator
-from dataclasses import astuple
-from typing import Any
+from collections.abc import Callable
+from dataclasses import astuple, dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
-from pyspark.sql import DataFrame
-from pyspark.sql import types as T  # noqa: N812
-from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+from numpy.typing import NDArray
 
-from foresail.pipeline.stages.derive import DeriveOptions, status, with_attributes
-from foresail.pipeline.stages.derive_stream import with_previous_schema
+from foresail.pipeline.stages.derive import DEFAULT_GAP_US
 from foresail.pipeline.stages.track_memory import decode_memory, empty_memory, encode_memory, meet
 from foresail.pipeline.stream.bucket.eviction import CHUNKS, chunk_of
-from foresail.pipeline.stream.bucket.operator import AGAIN, CONTROL, EVENT, LATE, PACKED, last_tick_us
+from foresail.pipeline.stream.bucket.input_rows import (
+    AGAIN,
+    CONTROL,
+    EVENT,
+    LATE,
+    SAME_TIME,
+    last_tick_us,
+    unpacked_among,
+    with_status,
+)
+from foresail.pipeline.stream.bucket.ordering import LATE as LATE_REASON
 from foresail.pipeline.stream.bucket.ordering import agreed_us, due, together
-from foresail.pipeline.stream.bucket.recent_positions import RecentPositions
 from foresail.pipeline.stream.bucket.rules import BucketRules
 from foresail.pipeline.stream.control.message import ControlMessage, parse_control
-from foresail.pipeline.stream.messages.packing import unpacked
 from foresail.pipeline.stream.state.saved import BucketClock
 
-ARRANGED_DDL = "about string, memory binary, waiting binary, past binary, recent binary"
+REORDER_DDL = "about string, memory binary, waiting binary, past binary, recent binary"
 SWEPT_AT_ONCE = 4
-NAV_STATUSES = 16
+
+TakeChunk: TypeAlias = Callable[[int], pd.DataFrame]
+PutChunk: TypeAlias = Callable[[int, pd.DataFrame], None]
+"""Last positions of idle tracks in the cold store, by the number of their chunk."""
 
 
-def arranged(rows: DataFrame, options: DeriveOptions, rules: BucketRules) -> DataFrame:
-    """`rows` (bucket, kind, track, time, ...) in order, with derived attributes."""
-    met = beside_previous(rows.withColumn("status", status()), rules)
-    derived = with_attributes(met.drop("status"), options)
-    return derived.select(*rows.columns, *[name for name in derived.columns if name not in rows.columns])
-
-
-def beside_previous(rows: DataFrame, rules: BucketRules) -> DataFrame:
-    """`rows` (bucket, kind, track, time, status, ...) in order, events with the one before them as `previous_*`."""
-    schema = with_previous_schema(rows.schema)
-    schema = T.StructType([field for field in schema.fields if field.name != "late_reason"])
-    return rows.groupBy("bucket").transformWithStateInPandas(ArrangeProcessor(rules, schema), schema, "append", "None")
-
-
-class ArrangeProcessor(StatefulProcessor):
-    """A bucket's last positions in the state store: those at hand in one value, those at rest in chunks."""
-
-    def __init__(self, rules: BucketRules, schema: T.StructType) -> None:
-        self._rules, self._schema = rules, schema
-
-    def init(self, handle: StatefulProcessorHandle) -> None:
-        """Name what is kept."""
-        self._saved = handle.getValueState("positions", ARRANGED_DDL)
-        self._chunks = handle.getMapState("resting", "number int", "memory binary")
-
-    def handleInputRows(  # noqa: N802 - Spark's name
-        self,
-        key: Any,  # noqa: ARG002
-        rows: Iterator[pd.DataFrame],
-        timerValues: Any,  # noqa: ARG002, N803
-    ) -> Iterator[pd.DataFrame]:
-        """One micro-batch of one bucket."""
-        arrived = unpacked_among(pd.concat(list(rows), ignore_index=True))
-        held = self._saved.get()
-        arranging = Arranging(self._rules, held, self._take, self._put)
-        out = arranging.advance(arrived)
-        self._saved.update(arranging.row())
-        yield fitted(out, self._schema)
-
-    def _take(self, number: int) -> pd.DataFrame:
-        row = self._chunks.getValue((number,))
-        return empty_memory() if row is None else decode_memory(bytes(row[0]))
-
-    def _put(self, number: int, memory: pd.DataFrame) -> None:
-        if len(memory):
-            self._chunks.updateValue((number,), (encode_memory(memory),))
-        else:
-            self._chunks.removeKey((number,))
-
-    def close(self) -> None:
-        """Nothing is held open."""
-
-
-def unpacked_among(rows: pd.DataFrame) -> pd.DataFrame:
-    """`rows` with packed events as rows of their own."""
-    packed = (rows["kind"] == PACKED).to_numpy()
-    if not packed.any():
-        return rows
-    events = unpacked(rows.loc[packed, "packed"].tolist())
-    time = pd.Series(events["time_us"].to_numpy().view("datetime64[us]")).astype(rows["time"].dtype)
-    events = events.assign(bucket=rows["bucket"].iloc[0], kind=EVENT, time=time, status=_status(events))
-    return pd.concat([rows[~packed], events.reindex(columns=rows.columns)], ignore_index=True)
-
-
-def _status(events: pd.DataFrame) -> "pd.Series[Any]":
-    """What `foresail.pipeline.stages.derive.status` is: the engine, or the navigational status as text."""
-    if not {"engine", "nav_status"} <= set(events.columns):  # where nothing is derived, nobody asks since when
-        return pd.Series(None, index=events.index, dtype=object)
-    engine, number = events["engine"].to_numpy(dtype=object), events["nav_status"].to_numpy(dtype=np.float64)
-    texts = np.array([*map(str, range(NAV_STATUSES)), None], dtype=object)
-    spelled = texts[np.where(np.isnan(number), NAV_STATUSES, number).astype(np.int64)]
-    return pd.Series(np.where(pd.isna(engine), spelled, engine), dtype=object)
-
-
-class Arranging:
+class Reordering:
     """The positions of one bucket through one micro-batch."""
 
-    def __init__(self, rules: BucketRules, held: Any, take: Any, put: Any) -> None:
+    def __init__(self, rules: BucketRules, held: Any, take: TakeChunk, put: PutChunk) -> None:
         about: dict[str, Any] = {"clock": [0, 0, 0], "chunks": [], "sweep": 0}
         if held is not None:
             about = json.loads(held[0])
@@ -123,6 +58,7 @@ class Arranging:
 
     def advance(self, arrived: pd.DataFrame) -> pd.DataFrame:
         """The rows that are due, beside what came before them; late ones marked; all others as they are."""
+        arrived = with_status(unpacked_among(arrived))
         kind = arrived["kind"].to_numpy()
         events, others = arrived[kind == EVENT], arrived[kind != EVENT]
         waiting = together(events.assign(time_us=_micros(events["time"])), self._waiting)
@@ -134,10 +70,10 @@ class Arranging:
         if len(rows):
             self._fetch(rows["track"].unique())
             parts += self._met(rows.drop(columns="time_us").reset_index(drop=True))
-        self._settle()
+        self._evict()
         self._recent.note(arrived.iloc[:0], self._memory)
         out: pd.DataFrame = pd.concat(parts, ignore_index=True)
-        return out
+        return out.drop(columns="status")
 
     def _met(self, rows: pd.DataFrame) -> list[pd.DataFrame]:
         """Positions beside those before them; first those of the past that late ones make different."""
@@ -163,7 +99,7 @@ class Arranging:
         return int(np.iinfo(np.int64).max) if flush else self._reached - self._rules.out_of_order_us
 
     def _fetch(self, tracks: Any) -> None:
-        """Bring tracks that rest back to hand."""
+        """Bring idle tracks back from the cold store."""
         unknown = pd.Index(tracks).difference(pd.Index(self._memory["track"]))
         numbers = {chunk_of(track) for track in unknown} & self._known
         for number in sorted(numbers):
@@ -177,8 +113,8 @@ class Arranging:
         (self._known.add if len(memory) else self._known.discard)(number)
         self._put(number, memory.reset_index(drop=True))
 
-    def _settle(self) -> None:
-        """Lay down positions of tracks that rest, forget those that have rested too long."""
+    def _evict(self) -> None:
+        """Move positions of idle tracks to the cold store, forget those that have been there too long."""
         forgotten = self._reached - self._rules.forget_after_us
         for number in [(self._sweep + n) % CHUNKS for n in range(SWEPT_AT_ONCE)]:
             if number in self._known:
@@ -188,9 +124,9 @@ class Arranging:
                     self._keep(number, kept)
         self._sweep = (self._sweep + SWEPT_AT_ONCE) % CHUNKS
         time = _micros(self._memory["time"])
-        resting = self._memory[(time < self._reached - self._rules.rest_after_us) & (time >= forgotten)]
-        if len(resting):
-            for number, some in resting.groupby(resting["track"].map(chunk_of)):
+        idle = self._memory[(time < self._reached - self._rules.rest_after_us) & (time >= forgotten)]
+        if len(idle):
+            for number, some in idle.groupby(idle["track"].map(chunk_of)):
                 there = [self._take(number)] if number in self._known else []
                 self._keep(int(number), pd.concat([*there, some], ignore_index=True))
         self._memory = self._memory[time >= self._reached - self._rules.rest_after_us].reset_index(drop=True)
@@ -202,19 +138,76 @@ class Arranging:
         return json.dumps(about), encode_memory(self._memory), waiting, *self._recent.encoded()
 
 
-def fitted(rows: pd.DataFrame, schema: T.StructType) -> pd.DataFrame:
-    """`rows` with the columns of `schema`, each as Spark can take it even where nothing is known."""
-    return pd.DataFrame({field.name: _fitted(rows, field) for field in schema.fields}, index=rows.index)
+@dataclass(slots=True, eq=False)
+class RecentPositions:
+    """`memory` of the tracks as it was before `rows`."""
 
+    rerun_us: int
+    memory: pd.DataFrame
+    rows: pd.DataFrame | None = None
+    gap_us: int = DEFAULT_GAP_US
 
-def _fitted(rows: pd.DataFrame, field: T.StructField) -> "pd.Series[Any]":
-    column = rows[field.name] if field.name in rows.columns else pd.Series(None, index=rows.index, dtype=object)
-    if isinstance(field.dataType, T.TimestampType):
-        return pd.to_datetime(column)
-    if isinstance(field.dataType, T.StringType | T.BooleanType):
-        plain: pd.Series[Any] = column.astype(object)
-        return plain.where(plain.notna(), None)
-    return column
+    @classmethod
+    def stored(cls, rerun_us: int, memory: bytes, rows: bytes, gap_us: int = DEFAULT_GAP_US) -> "RecentPositions":
+        """What `encoded` made bytes of; of nothing where there are none."""
+        return cls(
+            rerun_us,
+            decode_memory(memory) if memory else empty_memory(),
+            decode_memory(rows) if rows else None,
+            gap_us,
+        )
+
+    def encoded(self) -> tuple[bytes, bytes]:
+        """What to keep until the next micro-batch."""
+        rows = encode_memory(self.rows) if self.rows is not None and len(self.rows) else b""
+        return encode_memory(self.memory) if len(self.memory) else b"", rows
+
+    def begin(self, memory: pd.DataFrame) -> None:
+        """Begin with tracks that come back from the cold store, as they are remembered."""
+        if self.rerun_us and len(memory):
+            self.memory = pd.concat([self.memory, memory], ignore_index=True)
+
+    def taken(self, arrived: pd.DataFrame, memory: pd.DataFrame) -> NDArray[np.bool_]:
+        """Which of `arrived` are late but of a time that is kept, and the first of their instant."""
+        last = memory.set_index("track")["time"].reindex(arrived["track"]).to_numpy(dtype="datetime64[us]")
+        time = arrived["time"].to_numpy(dtype="datetime64[us]")
+        if not self.rerun_us or self.rows is None or not len(self.rows):
+            return np.zeros(len(arrived), dtype=np.bool_)
+        near: NDArray[np.bool_] = (time < last) & (time >= last - np.timedelta64(self.rerun_us, "us"))
+        began = self.memory.set_index("track")["time"].reindex(arrived["track"]).to_numpy(dtype="datetime64[us]")
+        near &= arrived["track"].isin(self.rows["track"]).to_numpy() & ~(time <= began)
+        mine = _instants(arrived)
+        first: NDArray[np.bool_] = near & ~mine.isin(_instants(self.rows)) & ~mine.duplicated()
+        return first
+
+    def again(self, late: pd.DataFrame, memory: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The positions from each late one on beside those before them, and the memory after all of them."""
+        assert self.rows is not None
+        mine = self.rows["track"].isin(late["track"])
+        self.rows = pd.concat([self.rows, late], ignore_index=True)
+        met = meet(
+            pd.concat([self.rows[: len(mine)][mine], late], ignore_index=True),
+            self.memory[self.memory["track"].isin(late["track"])],
+            gap_us=self.gap_us,
+        )
+        first = late.groupby("track")["time"].min().reindex(met.positions["track"]).to_numpy()
+        changed = met.positions[met.positions["time"].to_numpy() >= first]
+        others = memory[~memory["track"].isin(late["track"])]
+        return changed, pd.concat([others, met.memory], ignore_index=True)
+
+    def note(self, rows: pd.DataFrame, memory: pd.DataFrame) -> None:
+        """Keep positions that were sent; let those go that are too old, or whose track is not in `memory` any more."""
+        if not self.rerun_us:
+            return
+        there = self.rows is not None and len(self.rows)
+        held: pd.DataFrame = pd.concat([self.rows, rows], ignore_index=True) if there else rows.reset_index(drop=True)
+        last = memory.set_index("track")["time"].reindex(held["track"]).to_numpy(dtype="datetime64[us]")
+        gone = np.isnat(last)
+        leaving = ~gone & (held["time"].to_numpy(dtype="datetime64[us]") < last - np.timedelta64(self.rerun_us, "us"))
+        if leaving.any():
+            self.memory = meet(held[leaving], self.memory, gap_us=self.gap_us).memory
+        self.rows = held[~(leaving | gone)].reset_index(drop=True)
+        self.memory = self.memory[self.memory["track"].isin(memory["track"])].reset_index(drop=True)
 
 
 def _flushes(texts: list[str]) -> bool:
@@ -228,8 +221,8 @@ def _marked(met: pd.DataFrame, taken: pd.DataFrame) -> pd.DataFrame:
     if not late.any():
         return met
     after_all = set(zip(taken["track"], taken["offset"], strict=True))
-    told = met[late]
-    columns = (told[name] for name in ("track", "offset", "time", "late_reason", "lon", "lat"))
+    late_rows = met[late]
+    columns = (late_rows[name] for name in ("track", "offset", "time", "late_reason", "lon", "lat"))
     texts = [
         json.dumps(
             {
@@ -244,10 +237,14 @@ def _marked(met: pd.DataFrame, taken: pd.DataFrame) -> pd.DataFrame:
         for track, offset, time, reason, lon, lat in zip(*columns, strict=True)
     ]
     met = met.copy()
-    met.loc[late, "kind"] = LATE
-    met.loc[late, "payload"] = pd.Series(texts, index=told.index, dtype=object)
+    met.loc[late, "kind"] = np.where(late_rows["late_reason"] == LATE_REASON, LATE, SAME_TIME)
+    met.loc[late, "payload"] = pd.Series(texts, index=late_rows.index, dtype=object)
     return met
 
 
 def _micros(time: "pd.Series[Any]") -> "pd.Series[Any]":
     return time.astype("datetime64[us]").astype("int64")
+
+
+def _instants(rows: pd.DataFrame) -> Any:
+    return pd.MultiIndex.from_arrays([rows["track"].to_numpy(dtype=object), rows["time"].to_numpy("datetime64[us]")])

@@ -2,7 +2,7 @@
 
 A bucket that re-runs keeps, beside the state of its tracks, the state as it was some time ago and the events since. A
 late event goes among those; the track is read again from there, once without it and once with it, and the difference is
-told: rows that are new or changed, and the matches that no longer hold, as `retracted`.
+emitted: rows that are new or changed, and the matches that no longer hold, as `retracted`.
 """
 
 from collections.abc import Callable
@@ -13,14 +13,15 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from foresail.patterns.recognition.monitor import Monitor, MonitorState
+from foresail.patterns.recognition.protocol import NEVER_SEEN
 from foresail.pipeline.results.match_batch import FOUND
-from foresail.pipeline.stream.bucket.line import Line, LineState
-from foresail.pipeline.stream.bucket.ordering import NEVER_SEEN, Ordered, in_order
+from foresail.pipeline.stream.bucket.ordering import Ordered, in_order
 
 RETRACTED = "retracted"
 
-Read = Callable[[Ordered, LineState], tuple[list[pa.Table], LineState]]
-"""What a line finds in events from a state on: rows of matches, and the state after."""
+Read = Callable[[Ordered, MonitorState], tuple[list[pa.Table], MonitorState]]
+"""What a monitor finds in events from a state on: rows of matches, and the state after."""
 
 
 @dataclass(slots=True, eq=False)
@@ -28,21 +29,21 @@ class Past:
     """Tracks as they were before the events of `rows`; a track that is not among `tracks` began with them."""
 
     tracks: NDArray[np.object_]
-    state: LineState
+    state: MonitorState
     rows: pd.DataFrame | None = None
 
-    def before(self, line: Line, tracks: NDArray[np.object_]) -> LineState:
+    def before(self, monitor: Monitor, tracks: NDArray[np.object_]) -> MonitorState:
         """The states of these tracks before their recent events."""
-        return line.rearranged(self.state, _places(self.tracks, tracks))
+        return monitor.rearranged(self.state, _places(self.tracks, tracks))
 
     def of(self, tracks: NDArray[np.object_]) -> pd.DataFrame:
         """The recent events of these tracks."""
         assert self.rows is not None, "only a track that was read can have a late event"
         return self.rows[self.rows["track"].isin(tracks)]
 
-    def begin(self, line: Line, tracks: NDArray[np.object_], state: LineState) -> None:
+    def begin(self, monitor: Monitor, tracks: NDArray[np.object_], state: MonitorState) -> None:
         """Begin with tracks that come back from rest, as they are then."""
-        self.tracks, self.state = np.concatenate([self.tracks, tracks]), line.joined([self.state, state])
+        self.tracks, self.state = np.concatenate([self.tracks, tracks]), monitor.joined([self.state, state])
 
     def reaches(self, rows: pd.DataFrame) -> NDArray[np.bool_]:
         """Which rows are of a time that is kept: after what their track had come to before its recent events."""
@@ -58,7 +59,7 @@ class Past:
         there = self.rows is not None and len(self.rows)
         self.rows = pd.concat([self.rows, rows], ignore_index=True) if there else rows.reset_index(drop=True)
 
-    def move_on(self, line: Line, newest: "pd.Series[int]", rerun_us: int, read: Read) -> None:
+    def move_on(self, monitor: Monitor, newest: "pd.Series[int]", rerun_us: int, read: Read) -> None:
         """Let events leave that are more than `rerun_us` older than the newest of their track, and tracks not at hand.
 
         `newest` is the time up to which each track at hand has been read.
@@ -70,24 +71,24 @@ class Past:
         leaving = ~gone & (self.rows["time_us"].to_numpy() < until - rerun_us)
         if leaving.any():
             ordered = in_order(self.rows[leaving])
-            _, after = read(ordered, self.before(line, ordered.tracks))
+            _, after = read(ordered, self.before(monitor, ordered.tracks))
             staying = np.flatnonzero(~np.isin(self.tracks, ordered.tracks))
-            self.state = line.joined([line.rearranged(self.state, staying), after])
+            self.state = monitor.joined([monitor.rearranged(self.state, staying), after])
             self.tracks = np.concatenate([self.tracks[staying], ordered.tracks])
         self.rows = self.rows[~(leaving | gone)].reset_index(drop=True)
         there = np.flatnonzero(np.isin(self.tracks, newest.index.to_numpy(dtype=object)))
         if len(there) < len(self.tracks):
-            self.tracks, self.state = self.tracks[there], line.rearranged(self.state, there)
+            self.tracks, self.state = self.tracks[there], monitor.rearranged(self.state, there)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rerun:
-    """What reading tracks again came to: the rows to be told, those of them that are new, and the states after."""
+    """What reading tracks again came to: the rows to be emitted, those of them that are new, and the states after."""
 
-    told: list[pa.Table]
+    emitted: list[pa.Table]
     new: list[pa.Table]
     tracks: NDArray[np.object_]
-    state: LineState
+    state: MonitorState
 
 
 def may_rerun(rows: pd.DataFrame, last_time: NDArray[np.int64], past: Past, rerun_us: int) -> NDArray[np.bool_]:
@@ -100,24 +101,24 @@ def may_rerun(rows: pd.DataFrame, last_time: NDArray[np.int64], past: Past, reru
     return near & past.reaches(rows) & ~mine.isin(instants) & ~mine.duplicated()
 
 
-def rerun(line: Line, past: Past, rows: pd.DataFrame, read: Read) -> Rerun:
+def rerun(monitor: Monitor, past: Past, rows: pd.DataFrame, read: Read) -> Rerun:
     """Read the tracks of `rows` again, with these events put in or in place of those of the same instant."""
     kept = past.of(rows["track"].unique())
     before, after = in_order(kept), in_order(pd.concat([_without(kept, rows), rows], ignore_index=True))
-    old, _ = read(before, past.before(line, before.tracks))
-    found, state = read(after, past.before(line, after.tracks))
+    old, _ = read(before, past.before(monitor, before.tracks))
+    found, state = read(after, past.before(monitor, after.tracks))
     assert past.rows is not None
     past.rows = _without(past.rows, rows)
     past.note(rows)
-    told, new = difference(old, found)
-    return Rerun(told, new, after.tracks, state)
+    emitted, new = difference(old, found)
+    return Rerun(emitted, new, after.tracks, state)
 
 
 def difference(old: list[pa.Table], found: list[pa.Table]) -> tuple[list[pa.Table], list[pa.Table]]:
-    """What has to be told so that `found` holds in place of `old`, and the part of it that is about other matches.
+    """What has to be emitted so that `found` holds in place of `old`, and the part of it that is about other matches.
 
-    A match of which some row no longer holds is `retracted` first, as it was at the first such row, then told as a
-    whole if there still is one. What was told first is retracted first.
+    A match of which some row no longer holds is `retracted` first, as it was at the first such row, then emitted as a
+    whole if there still is one. What was emitted first is retracted first.
     """
     was = [row for table in old for row in table.to_pylist()]
     now = [row for table in found for row in table.to_pylist()]
@@ -129,16 +130,16 @@ def difference(old: list[pa.Table], found: list[pa.Table]) -> tuple[list[pa.Tabl
     for row in was:
         if _moment(row) not in moments:
             gone.setdefault(_identity(row), row)
-    told, new = [], []
+    emitted, new = [], []
     for table in found:
         rows = table.to_pylist()
-        told.append(table.filter([_content(row) not in said or _identity(row) in gone for row in rows]))
+        emitted.append(table.filter([_content(row) not in said or _identity(row) in gone for row in rows]))
         new.append(table.filter([_identity(row) not in known for row in rows]))
     if gone:
         ended = pa.Table.from_pylist([{**row, "status": RETRACTED} for row in gone.values()], schema=old[0].schema)
-        told.insert(0, ended)
+        emitted.insert(0, ended)
         new.insert(0, ended.filter([identity not in holds for identity in gone]))
-    return [table for table in told if table.num_rows], [table for table in new if table.num_rows]
+    return [table for table in emitted if table.num_rows], [table for table in new if table.num_rows]
 
 
 def _moment(row: dict[str, object]) -> tuple[object, ...]:

@@ -1,6 +1,8 @@
 """The control messages of a micro-batch, carried out in a bucket: each is obeyed or refused, and answered.
 
 Nothing is raised here, whatever arrives: what ends a micro-batch ends the line, and every restart of it.
+
+Replies to control messages: to the topic of replies, and for refused ones to the topic of dead letters too.
 """
 
 import json
@@ -10,11 +12,19 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from foresail.pipeline.settings import Settings
 from foresail.pipeline.stream.bucket import findings
 from foresail.pipeline.stream.bucket.bucket import Bucket
-from foresail.pipeline.stream.bucket.line_spec import LineSpec, UnfitError, check_changed, line_for
-from foresail.pipeline.stream.control.configuration import Configuration
-from foresail.pipeline.stream.control.message import ControlMessage, Known, Refusal, changed, parse_control, shown
+from foresail.pipeline.stream.bucket.line_spec import LineSpec, UnfitError, check_changed, monitor_for
+from foresail.pipeline.stream.control.message import (
+    Configuration,
+    ControlMessage,
+    KnownNames,
+    Refusal,
+    changed,
+    parse_control,
+    shown,
+)
 
 
 def obey(bucket: Bucket, specs: Sequence[LineSpec], messages: pd.DataFrame) -> tuple[list[pa.Table], bool]:
@@ -33,7 +43,7 @@ def obey(bucket: Bucket, specs: Sequence[LineSpec], messages: pd.DataFrame) -> t
             holds = json.loads(bucket.configuration.to_text())
             reply = {"id": outcome.id, "accepted": True, "message": asked, "configuration": holds}
         replies.append({**reply, "offset": int(offset)})
-    return ([findings.told_rows(findings.ACK, replies)] if replies else []), flush
+    return ([findings.payload_rows(findings.ACK, replies)] if replies else []), flush
 
 
 class Obeying:
@@ -43,7 +53,7 @@ class Obeying:
         self._bucket, self._specs = bucket, specs
         self._failed: dict[str, str] = {}
         """Why a line cannot be built, by its key."""
-        self._known: tuple[Configuration, Known] | None = None
+        self._known: tuple[Configuration, KnownNames] | None = None
 
     def outcome_of(self, text: object) -> ControlMessage | Refusal:
         """The message once it is obeyed, or why it is not."""
@@ -60,7 +70,7 @@ class Obeying:
         return message
 
     def _take_up(self, after: Configuration, message: ControlMessage) -> None:
-        """Build the lines as every bucket of the query does, whatever it reads: what one must refuse, all refuse."""
+        """Build the monitors as every bucket of the query does, whatever it reads: what one must refuse, all refuse."""
         key = after.line_key()
         if key in self._failed:
             raise UnfitError(self._failed[key])
@@ -68,16 +78,52 @@ class Obeying:
             for spec in self._specs:
                 check_changed(spec, after, message.pattern)
             for spec in self._specs:
-                line_for(spec, after)
+                monitor_for(spec, after)
         except Exception as error:
             self._failed[key] = Refusal.of(None, error).reason
             raise
         self._bucket.reconfigure(after)
 
-    def _what_is_known(self) -> Known:
+    def _what_is_known(self) -> KnownNames:
         held = self._bucket.configuration
         if self._known is None or self._known[0] is not held:
-            lines = [line_for(spec, held) for spec in self._specs]
-            names = tuple(pattern.name for line in lines for pattern in line.patterns)
-            self._known = held, Known(names, tuple(name for spec in self._specs for name in spec.forecast))
+            monitors = [monitor_for(spec, held) for spec in self._specs]
+            names = tuple(pattern.name for monitor in monitors for pattern in monitor.patterns)
+            self._known = held, KnownNames(names, tuple(name for spec in self._specs for name in spec.forecast))
         return self._known[1]
+
+
+class Replies:
+    """Sends replies through a producer that is opened with the first one."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._producer: Any = None
+
+    def send(self, replies: list[dict[str, Any]]) -> None:
+        """Send each reply; returns when the broker has them."""
+        servers = self._settings.kafka.bootstrap_servers
+        if not replies or servers is None:
+            return
+        topics = self._settings.stream.topics
+        for reply in replies:
+            self.publish(topics.replies, reply)
+            if not reply["accepted"]:
+                self.publish(topics.dead_letters, reply)
+        self._producer.flush()
+
+    def publish(self, topic: str, value: dict[str, Any]) -> None:
+        """Send one object to a topic."""
+        if self._producer is None:
+            from kafka import KafkaProducer  # noqa: PLC0415 - a line without Kafka does not load it
+
+            self._producer = KafkaProducer(bootstrap_servers=self._settings.kafka.bootstrap_servers)
+        key = value.get("id") or value.get("pattern")
+        self._producer.send(
+            topic, json.dumps(value).encode(), key=key.encode("utf-8", "replace") if isinstance(key, str) else None
+        )
+
+    def close(self) -> None:
+        """Let go of the producer."""
+        if self._producer is not None:
+            self._producer.close()

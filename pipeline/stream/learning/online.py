@@ -20,12 +20,12 @@ from foresail.models.store import ModelStore
 from foresail.pipeline.settings import Settings
 from foresail.pipeline.stream.alerts import judge_models
 from foresail.pipeline.stream.alerts.degraded import Degradation, ModelScore
-from foresail.pipeline.stream.alerts.payloads import iso
+from foresail.pipeline.stream.alerts.observations import iso
 from foresail.pipeline.stream.bucket.findings import COUNTS
 from foresail.pipeline.stream.bucket.line_spec import LineSpec, compiled_like
-from foresail.pipeline.stream.control.replies import Replies
-from foresail.pipeline.stream.learning.kept_counts import KeptCounts
-from foresail.pipeline.stream.learning.rolling import Rolling
+from foresail.pipeline.stream.control.obeying import Replies
+from foresail.pipeline.stream.learning.outcomes import Rolling
+from foresail.pipeline.stream.learning.training import KeptCounts
 from foresail.pipeline.stream.monitoring.metrics import Metrics
 from foresail.pipeline.stream.query.sinks import BatchFacts
 
@@ -66,19 +66,19 @@ class Online:
         events = stored_events(self._specs[pattern], pattern)
         return KeptCounts(self._settings.stream.checkpoint / COUNTED / pattern, events)
 
-    def hear(self, told: BatchFacts) -> None:
+    def hear(self, facts: BatchFacts) -> None:
         """Take in one micro-batch."""
-        for some in told.stats:
+        for some in facts.stats:
             for pattern, outcomes in some["outcomes"].items():
                 self._rolling[pattern].add(outcomes)
-        for reply in told.replies:
+        for reply in facts.replies:
             for pattern, turned in reply.get("configuration", {}).get("turned", {}).items():
                 if turned["model_version"]:
                     self._serving[pattern] = turned["model_version"]
         for pattern, gathered in self._gathered.items():
-            mine = [counts_from_bytes(c) for kind, name, c in told.contents if kind == COUNTS and name == pattern]
+            mine = [counts_from_bytes(c) for kind, name, c in facts.contents if kind == COUNTS and name == pattern]
             if mine and gathered.kept is not None:
-                gathered.kept.add(told.batch, mine)
+                gathered.kept.add(facts.batch, mine)
         self._publish()
         for pattern in self._gathered:
             self._learn_if_due(pattern)

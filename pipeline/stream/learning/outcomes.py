@@ -1,10 +1,15 @@
 """Forecasts compared with what really happens: kept until the match comes or their time is over, then counted.
 
 Only the forecasts of some tracks are followed (by a hash of the name), which is enough to see a model become worse.
+
+Rolling scores of a pattern's forecasts: the last so many settled ones.
 """
 
 import zlib
+from collections import deque
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -13,10 +18,10 @@ from numpy.typing import NDArray
 
 from foresail.models.forecasts import Forecasts
 from foresail.models.model import Emission, Model
+from foresail.patterns.recognition.forms import MonitorForm
+from foresail.patterns.recognition.protocol import Finding
 from foresail.patterns.recognition.rows import DETECTED, OPENED, UPDATED
-from foresail.pipeline.stream.bucket.line import Finding
 from foresail.pipeline.stream.bucket.ordering import Ordered
-from foresail.pipeline.stream.state.form import LineForm
 
 _FAR = 1 << 40
 """More events than a track ever has: keeps the keys of tracks apart."""
@@ -34,8 +39,8 @@ class Outcomes:
         self.positive = dict.fromkeys(positive, True)
         """Tracks whose last forecast was positive, by model and feature."""
 
-    def go_on(self, before: LineForm, after: LineForm) -> None:
-        """Take over from a line of another form: forecasts of patterns that are forecast no more have no outcome."""
+    def go_on(self, before: MonitorForm, after: MonitorForm) -> None:
+        """Take over from a monitor of another form: forecasts of patterns that are forecast no more have no outcome."""
         if before == after:
             return
         forecast = {model.pattern for part in after.parts for model in part.models}
@@ -108,7 +113,7 @@ class Outcomes:
             held[name] += value
 
 
-def _places(form: LineForm) -> dict[tuple[str, str], tuple[str | None, str]]:
+def _places(form: MonitorForm) -> dict[tuple[str, str], tuple[str | None, str]]:
     """By the group and number of each model, as `positive` names them, its layer and pattern."""
     layers = [part.layer for part in form.of("families")]
     return {
@@ -121,11 +126,11 @@ def _places(form: LineForm) -> dict[tuple[str, str], tuple[str | None, str]]:
 def _matches(
     found: Finding | None, ordered: Ordered, followed: NDArray[np.bool_], slots: NDArray[np.int64]
 ) -> pd.DataFrame:
-    if found is None or found.matches is None or not len(found.matches):
+    if found is None or not len(found.results):
         return pd.DataFrame({"track": [], "pattern": [], "index": []}, dtype=object)
-    matches = found.matches
+    matches = found.results
     rows = np.flatnonzero(np.isin(matches.status, (DETECTED, OPENED, UPDATED)) & followed[slots[matches.event]])
-    names = np.array([pattern.name for pattern in found.patterns], dtype=object)
+    names = np.array([pattern.name for pattern in found.by.patterns], dtype=object)
     return pd.DataFrame(
         {
             "track": ordered.tracks[slots[matches.event[rows]]],
@@ -138,7 +143,7 @@ def _matches(
 def chosen(
     forecasts: Forecasts, emission: Emission, ordered: Ordered, before: dict[str, bool], group: int | None
 ) -> Forecasts:
-    """The forecasts that are to be told: all, the positive ones, or those where positive begins or ends.
+    """The forecasts that are to be emitted: all, the positive ones, or those where positive begins or ends.
 
     `before` holds, for those tracks whose last forecast was positive, that it was; it is brought up to date.
     """
@@ -162,3 +167,44 @@ def chosen(
         else:
             before.pop(name, None)
     return forecasts.taken(np.sort(order[previous != positive[order]]))
+
+
+COUNTED = ("tp", "fp", "fn", "tn", "squares")
+
+
+@dataclass(slots=True)
+class Rolling:
+    """Outcomes of the last `window` forecasts, in the portions in which they came."""
+
+    window: int
+    portions: deque[dict[str, float]] = field(default_factory=deque)
+
+    def add(self, outcomes: dict[str, float]) -> None:
+        """Take in settled forecasts, and let go of the oldest beyond the window."""
+        self.portions.append({name: float(outcomes[name]) for name in COUNTED})
+        while len(self.portions) > 1 and self.settled() - _number(self.portions[0]) >= self.window:
+            self.portions.popleft()
+
+    def settled(self) -> float:
+        """How many forecasts the scores look back on."""
+        return sum(map(_number, self.portions))
+
+    def scores(self) -> dict[str, float]:
+        """F1, MCC, Brier score and how many forecasts they rest on."""
+        tp, fp, fn, tn, squares = (sum(portion[name] for portion in self.portions) for name in COUNTED)
+        number = tp + fp + fn + tn
+        spread = sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+        return {
+            "f1": 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else 0.0,
+            "mcc": (tp * tn - fp * fn) / spread if spread else 0.0,
+            "brier": squares / number if number else 0.0,
+            "settled": number,
+        }
+
+    def tells(self) -> bool:
+        """Whether the scores rest on enough forecasts to be judged by."""
+        return self.settled() >= self.window / 2
+
+
+def _number(portion: dict[str, float]) -> float:
+    return portion["tp"] + portion["fp"] + portion["fn"] + portion["tn"]

@@ -14,11 +14,12 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from foresail.arrow_bytes import table_from_bytes, table_to_bytes
 from foresail.patterns.conditions.packing import Packer
 from foresail.patterns.conditions.syntax import Condition
 from foresail.pipeline.conditions.arrow import array_column
 from foresail.pipeline.stream.messages.positions import PlainFeed, Positions, plain_positions
-from foresail.pipeline.stream.messages.texts import spark_places
+from foresail.pipeline.stream.messages.scanning import spark_places
 
 PACKED_DDL = "value binary, partition int, offset long, arrived long, packed_bucket int, packed binary"
 _SCHEMA = pa.schema(
@@ -70,7 +71,8 @@ class Packing:
         for n, label in enumerate(self.labels):
             mine = np.flatnonzero(place == n)
             if len(mine):
-                found[label] = _written(events if len(mine) == len(place) else events.take(pa.array(mine)))
+                some = events if len(mine) == len(place) else events.take(pa.array(mine))
+                found[label] = table_to_bytes(pa.Table.from_batches([some]))
         return found
 
     def _events(self, positions: Positions, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -111,17 +113,9 @@ def _bytes_of(values: pa.BinaryArray) -> tuple[NDArray[np.uint8], NDArray[np.int
     return held, np.frombuffer(cuts, dtype=np.int32)[: len(whole) + 1]
 
 
-def _written(events: pa.RecordBatch) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, events.schema) as writer:
-        writer.write_batch(events)
-    written: bytes = sink.getvalue().to_pybytes()
-    return written
-
-
 def unpacked(values: Sequence[bytes]) -> pd.DataFrame:
     """The events of packed values, as Spark would have handed their rows over."""
-    tables = [pa.ipc.open_stream(value).read_all() for value in values]
+    tables = [table_from_bytes(value) for value in values]
     return pd.concat([_frame(table) for table in tables], ignore_index=True) if tables else pd.DataFrame()
 
 

@@ -4,7 +4,7 @@ A message that cleaning would reject, or mend in more than setting a value to nu
 messages. That the others come out as they would there is what the tests compare.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from foresail.pipeline.schemas import ENGINE_STATES
 from foresail.pipeline.sources.codes import DEFAULT_MMSI, VESSEL_TYPES
 from foresail.pipeline.sources.fields import EPOCH_MICROSECONDS
-from foresail.pipeline.stages.clean import FASTEST_KN, HIGHEST_SPEED_KMH
+from foresail.pipeline.stages.clean import full_turns, rules_of
 from foresail.pipeline.stream.messages.scan_kernel import ABSENT, FALSE, LONG, NUMBER, TEXT, TRUE, WHOLE
-from foresail.pipeline.stream.messages.scanned import Scanned
-from foresail.pipeline.stream.messages.texts import instants_at, texts_at
+from foresail.pipeline.stream.messages.scanning import ScannedFields, instants_at, texts_at
 
 Kind = Literal["number", "integer", "long", "text", "boolean"]
 Mask = NDArray[np.bool_]
@@ -73,7 +72,7 @@ class _Values:
 class _Reader:
     """The fields of scanned messages by name; what is not as its kind says makes a message odd."""
 
-    def __init__(self, feed: PlainFeed, scanned: Scanned) -> None:
+    def __init__(self, feed: PlainFeed, scanned: ScannedFields) -> None:
         self._scanned = scanned
         self._number = {name: n for n, name in enumerate(feed.fields)}
         self.plain = scanned.plain
@@ -146,7 +145,7 @@ def plain_positions(
     data: NDArray[np.uint8], cuts: NDArray[np.int32], arrived_us: NDArray[np.int64], feed: PlainFeed
 ) -> Positions:
     """The messages of `data`, cut at `cuts`, that are plain positions."""
-    reader = _Reader(feed, Scanned(data, cuts, tuple(feed.fields)))
+    reader = _Reader(feed, ScannedFields(data, cuts, tuple(feed.fields)))
     time_us = reader.instants("time")
     latest = arrived_us + DAY_US if feed.latest_us is None else np.int64(feed.latest_us)
     reader.require((time_us >= feed.earliest_us) & (time_us <= latest))
@@ -181,28 +180,14 @@ def _read(reader: _Reader, feed: PlainFeed) -> dict[str, _Values]:
 
 
 def _mend(read: Mapping[str, _Values], domain: str) -> None:
-    """Set sentinels and impossible values to null."""
-
-    def forget(name: str, wrong: Callable[[Any], Mask]) -> None:
-        if name in read:
-            read[name].forget(wrong(read[name].values))
-
-    if domain == "maritime":
-        forget("speed_kn", lambda v: (v > FASTEST_KN) | (v < 0))
-        forget("course_deg", lambda v: (v >= 360) | (v < 0))
-        forget("heading_deg", lambda v: (v < 0) | (v >= 360))
-    else:
-        forget("speed_kmh", lambda v: (v < 0) | (v > HIGHEST_SPEED_KMH))
-        for name in ("course_deg", "heading_deg"):
-            if name in read:
-                values = read[name].values
-                read[name].values = np.where(values == 360, 0.0, values)
-            forget(name, lambda v: (v < 0) | (v > 360))
-    forget("turn_rate", lambda v: (v == -128) | (np.abs(v) == 127))
-    forget("nav_status", lambda v: (v < 0) | (v > 15))
-    for name in ("imo", "draught_m", "length_m"):
-        forget(name, lambda v: v == 0)
-    forget("fuel_level", lambda v: (v < 0) | (v > 1))
+    """Set sentinels and impossible values to null, by the rules of cleaning."""
+    for rule in rules_of(domain):
+        if rule.forgets and rule.column in read:
+            read[rule.column].forget(rule.holds(read[rule.column].values))
+    for angle in full_turns(domain):
+        if angle in read:
+            values = read[angle].values
+            read[angle].values = np.where(values == 360, 0.0, values)
 
 
 def _taken(

@@ -15,49 +15,41 @@ def live_table(metrics: Metrics, running_s: float) -> "Table":
     gauges, totals = dict(metrics.gauges), dict(metrics.totals)
 
     def gauge(name: str) -> float:
-        return gauges.get((name, ""), 0.0)
+        return gauges.get((name,), 0.0)
 
-    lag = gauges.get(("lag_messages", ""))
+    lag = gauges.get(("lag_messages",))
     table = Table(title=f"foresail stream, running for {_clock(running_s)}", title_justify="left", min_width=72)
     for name in ("", "now", "", "in all"):
         table.add_column(name, justify="left" if not name else "right")
     table.add_row(
-        "events/s", f"{gauge('processed_rows_per_second'):,.0f}", "events", f"{totals.get(('events_total', ''), 0):,}"
+        "events/s", f"{gauge('processed_rows_per_second'):,.0f}", "events", f"{totals.get(('events_total',), 0):,}"
     )
-    table.add_row("batch, s", f"{gauge('batch_seconds'):.2f}", "batches", f"{gauges.get(('batch', ''), -1) + 1:,.0f}")
-    table.add_row("lag, messages", _or_unknown(lag), "alerts", f"{totals.get(('alerts_total', ''), 0):,}")
-    table.add_row("tracks at hand", f"{gauge('tracks'):,.0f}", "late", f"{totals.get(('late_total', ''), 0):,}")
-    table.add_row("runs", f"{gauge('runs'):,.0f}", "read again", f"{totals.get(('rerun_total', ''), 0):,}")
+    table.add_row("batch, s", f"{gauge('batch_seconds'):.2f}", "batches", f"{gauges.get(('batch',), -1) + 1:,.0f}")
+    table.add_row("lag, messages", _or_unknown(lag), "alerts", f"{totals.get(('alerts_total',), 0):,}")
+    table.add_row("tracks at hand", f"{gauge('tracks'):,.0f}", "late", f"{totals.get(('late_total',), 0):,}")
+    table.add_row("runs", f"{gauge('runs'):,.0f}", "read again", f"{totals.get(('rerun_total',), 0):,}")
+    table.add_row("waiting", f"{gauge('waiting_events'):,.0f}", "rejected", f"{totals.get(('rejected_total',), 0):,}")
     table.add_row(
-        "waiting", f"{gauge('waiting_events'):,.0f}", "rejected", f"{totals.get(('rejected_total', ''), 0):,}"
-    )
-    table.add_row(
-        "state, MB", f"{gauge('state_bytes') / 1e6:,.1f}", "control", f"{_all(totals, 'control_messages_total'):,}"
+        "state, MB",
+        f"{gauge('state_bytes') / 1e6:,.1f}",
+        "control",
+        f"{sum(metrics.by_label('control_messages_total').values()):,}",
     )
     table.add_section()
-    for pattern in sorted(_patterns(totals)):
-        label = f'pattern="{pattern}"'
-        f1 = gauges.get(("score", f'{label},measure="f1"'))
+    matches, forecasts = metrics.by_label("matches_total"), metrics.by_label("forecasts_total")
+    for pattern in sorted({*matches, *forecasts}):
+        f1 = gauges.get(("score", pattern, "f1"))
         table.add_row(
             pattern,
             f"F1 {f1:.2f}" if f1 is not None else "",
-            f"{totals.get(('forecasts_total', label), 0):,} forecasts",
-            f"{totals.get(('matches_total', label), 0):,} matches",
+            f"{forecasts.get(pattern, 0):,} forecasts",
+            f"{matches.get(pattern, 0):,} matches",
         )
     return table
 
 
 def _or_unknown(figure: float | None) -> str:
     return "?" if figure is None else f"{figure:,.0f}"
-
-
-def _patterns(totals: dict[tuple[str, str], int]) -> set[str]:
-    names = ("matches_total", "forecasts_total")
-    return {labels.removeprefix('pattern="').rstrip('"') for name, labels in totals if name in names and labels}
-
-
-def _all(totals: dict[tuple[str, str], int], name: str) -> int:
-    return sum(count for (key, _), count in totals.items() if key == name)
 
 
 def _clock(seconds: float) -> str:

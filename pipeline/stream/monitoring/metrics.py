@@ -1,10 +1,16 @@
-"""Figures of a running line: gathered from its micro-batches and Spark's progress, served as text for Prometheus."""
+"""Figures of a running line: gathered from its micro-batches and Spark's progress, served for Prometheus."""
 
 import threading
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+
+from prometheus_client import CollectorRegistry, make_wsgi_app
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.exposition import ThreadingWSGIServer
+from prometheus_client.registry import Collector
 
 from foresail.pipeline.errors import InputError
 
@@ -37,13 +43,22 @@ HELP = {
 SUMMED = ("events", "pairs", "late", "rerun", "repeated", "rejected", "forgotten", "alerts", "alert_rows")
 
 
-@dataclass(slots=True)
-class Metrics:
-    """All figures; safe to read while another thread writes."""
+BY_PATTERN = ("matches", "match_rows", "forecasts")
+LABELS = {
+    **{f"{name}_total": ("pattern",) for name in BY_PATTERN},
+    "control_messages_total": ("accepted",),
+    "score": ("pattern", "measure"),
+}
+"""Of the figures that are told apart by more than their name."""
 
-    totals: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """By name and labels as text."""
-    gauges: dict[tuple[str, str], float] = field(default_factory=dict)
+
+@dataclass(slots=True, eq=False)
+class Metrics(Collector):
+    """All figures; safe to read while another thread writes. A scrape never sees half of a micro-batch."""
+
+    totals: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    """By name and the values of its labels."""
+    gauges: dict[tuple[str, ...], float] = field(default_factory=dict)
     branches: int = 1
     """How many branches of the query read the messages: Spark counts a row for each."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -53,74 +68,80 @@ class Metrics:
         with self._lock:
             for some in stats:
                 for name in SUMMED:
-                    self.totals[f"{name}_total", ""] += some[name]
-                for name in ("matches", "match_rows", "forecasts"):
+                    self.totals[f"{name}_total",] += some[name]
+                for name in BY_PATTERN:
                     for pattern, count in some[name].items():
-                        self.totals[f"{name}_total", f'pattern="{pattern}"'] += count
-            self.gauges["runs", ""] = sum(some["runs"] for some in stats)
-            self.gauges["tracks", ""] = sum(some["tracks"] for some in stats)
-            self.gauges["waiting_events", ""] = sum(some["waiting"] for some in stats)
-            self.gauges["batch", ""] = batch
+                        self.totals[f"{name}_total", pattern] += count
+            self.gauges["runs",] = sum(some["runs"] for some in stats)
+            self.gauges["tracks",] = sum(some["tracks"] for some in stats)
+            self.gauges["waiting_events",] = sum(some["waiting"] for some in stats)
+            self.gauges["batch",] = batch
 
     def hear_replies(self, replies: list[dict[str, Any]]) -> None:
         """Count control messages."""
         with self._lock:
             for reply in replies:
-                self.totals["control_messages_total", f'accepted="{str(reply["accepted"]).lower()}"'] += 1
+                self.totals["control_messages_total", str(reply["accepted"]).lower()] += 1
 
     def hear_progress(self, progress: dict[str, Any]) -> None:
         """Take over what Spark says of its last micro-batch."""
         operators = progress.get("stateOperators", [])
         with self._lock:
-            self.gauges["batch_seconds", ""] = progress["durationMs"].get("triggerExecution", 0) / 1000
-            self.gauges["input_rows_per_second", ""] = float(progress.get("inputRowsPerSecond") or 0) / self.branches
-            worked_off = float(progress.get("processedRowsPerSecond") or 0) / self.branches
-            self.gauges["processed_rows_per_second", ""] = worked_off
-            self.gauges["state_bytes", ""] = sum(op["memoryUsedBytes"] for op in operators)
-            self.gauges["state_rows", ""] = sum(op["numRowsTotal"] for op in operators)
+            self.gauges["batch_seconds",] = progress["durationMs"].get("triggerExecution", 0) / 1000
+            for rate in ("input", "processed"):
+                rows = float(progress.get(f"{rate}RowsPerSecond") or 0)
+                self.gauges[f"{rate}_rows_per_second",] = rows / self.branches
+            self.gauges["state_bytes",] = sum(op["memoryUsedBytes"] for op in operators)
+            self.gauges["state_rows",] = sum(op["numRowsTotal"] for op in operators)
 
     def hear_lag(self, messages: int) -> None:
         """Take over how many messages the line has not finished reading."""
         with self._lock:
-            self.gauges["lag_messages", ""] = messages
+            self.gauges["lag_messages",] = messages
 
     def hear_score(self, pattern: str, scores: dict[str, float]) -> None:
         """Take over the rolling scores of a pattern."""
         with self._lock:
             for name, value in scores.items():
-                self.gauges["score", f'pattern="{pattern}",measure="{name}"'] = value
+                self.gauges["score", pattern, name] = value
 
-    def as_text(self) -> str:
-        """Everything in the format that Prometheus reads."""
+    def by_label(self, name: str) -> dict[str, int]:
+        """The totals of a figure by its label: of a pattern, for most."""
         with self._lock:
-            held: dict[str, list[str]] = {}
-            for (name, labels), value in [*self.totals.items(), *self.gauges.items()]:
-                shown = f"{{{labels}}}" if labels else ""
-                held.setdefault(name, []).append(f"foresail_{name}{shown} {value:g}\n")
-        lines = []
-        for name, values in sorted(held.items()):
-            kind = "counter" if name.endswith("_total") else "gauge"
-            lines += [f"# HELP foresail_{name} {HELP[name]}\n", f"# TYPE foresail_{name} {kind}\n", *sorted(values)]
-        return "".join(lines)
+            return {key[1]: count for key, count in self.totals.items() if key[0] == name}
+
+    def collect(self) -> Iterator[Metric]:
+        """Every figure that is known so far, as the client library of Prometheus asks for them."""
+        with self._lock:
+            figures = sorted([*self.totals.items(), *self.gauges.items()])
+        families: dict[str, CounterMetricFamily | GaugeMetricFamily] = {}
+        for (name, *labels), value in figures:
+            if name not in families:
+                kind = CounterMetricFamily if name.endswith("_total") else GaugeMetricFamily
+                families[name] = kind(f"foresail_{name}", HELP[name], labels=LABELS.get(name, ()))
+            families[name].add_metric(labels, value)
+        yield from families.values()
 
 
-def serve(metrics: Metrics, port: int, host: str = "127.0.0.1") -> ThreadingHTTPServer:
+class _QuietHandler(WSGIRequestHandler):
+    def log_message(self, *args: Any) -> None:
+        """Stay quiet: a scrape every few seconds is no news."""
+
+
+def serve(metrics: Metrics, port: int, host: str = "127.0.0.1") -> WSGIServer:
     """Answer GET /metrics on `port` (0 chooses one) of `host` in the background; `shutdown` ends it."""
+    registry = CollectorRegistry()
+    registry.register(metrics)
+    exposition = make_wsgi_app(registry)
 
-    class Answer(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            body = metrics.as_text().encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "text/plain; version=0.0.4")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *args: Any) -> None:
-            """Stay quiet: a scrape every few seconds is no news."""
+    def answer(request: dict[str, Any], respond: Any) -> Iterable[bytes]:
+        if request["PATH_INFO"] == "/metrics":
+            return exposition(request, respond)  # type: ignore[no-any-return]
+        respond("404 Not Found", [("Content-Type", "text/plain")])
+        return [b"Metrics are at /metrics.\n"]
 
     try:
-        server = ThreadingHTTPServer((host, port), Answer)
+        server = make_server(host, port, answer, server_class=ThreadingWSGIServer, handler_class=_QuietHandler)
     except OSError as error:
         msg = (
             f"stream.metrics_port: cannot listen on {host}:{port} ({error.strerror}). "

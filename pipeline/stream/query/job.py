@@ -5,7 +5,8 @@ import logging
 import signal
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -13,26 +14,27 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
 from foresail.pipeline.errors import InputError
+from foresail.pipeline.fitting import left_out_lines
 from foresail.pipeline.jobs.faults import cause_of
 from foresail.pipeline.kafka.topics import create_topics, is_reachable
 from foresail.pipeline.progress import Progress
 from foresail.pipeline.settings import Settings
 from foresail.pipeline.stages.policy import Policy
-from foresail.pipeline.stream.bucket.line_spec import LineSpec, line_for
-from foresail.pipeline.stream.control.configuration import Configuration
-from foresail.pipeline.stream.control.replies import Replies
+from foresail.pipeline.stream.bucket.line_spec import LineSpec, monitor_for
+from foresail.pipeline.stream.control.message import Configuration
+from foresail.pipeline.stream.control.obeying import Replies
 from foresail.pipeline.stream.learning.online import Online
-from foresail.pipeline.stream.messages.kernels import KERNELS
+from foresail.pipeline.stream.messages.scanning import KERNELS
 from foresail.pipeline.stream.monitoring.lag import LagWatch
 from foresail.pipeline.stream.monitoring.live_table import live_table
 from foresail.pipeline.stream.monitoring.metrics import Metrics, serve
-from foresail.pipeline.stream.query.closing import WriteGate
 from foresail.pipeline.stream.query.query import LiveLine, live_line
 from foresail.pipeline.stream.query.sinks import BatchFacts, Sinks
-from foresail.pipeline.unfit import left_out_lines
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+
 
 logger = logging.getLogger(__name__)
 
@@ -100,6 +102,7 @@ class Stream:
 
     def _start(self, once: bool) -> "StreamingQuery":
         stream = self._settings.stream
+        check_operators(stream.checkpoint / QUERY, self.line.stateful_operators)
         sinks = Sinks(self._settings, self._hear)
         writer = self.line.findings.writeStream.foreachBatch(self._door.passing(sinks)).queryName("foresail")
         writer = writer.option("checkpointLocation", str(stream.checkpoint / QUERY))
@@ -109,17 +112,17 @@ class Stream:
             writer = writer.trigger(processingTime=f"{stream.trigger_s} seconds")
         return writer.start()
 
-    def _hear(self, told: BatchFacts) -> None:
-        self.metrics.hear_stats(told.batch, told.stats)
-        self.metrics.hear_replies(told.replies)
-        self._replies.send(told.replies)
-        self._online.hear(told)
-        self._say_what_begins_anew(told)
-        logger.info("batch=%d events=%d", told.batch, sum(some["events"] for some in told.stats))
+    def _hear(self, facts: BatchFacts) -> None:
+        self.metrics.hear_stats(facts.batch, facts.stats)
+        self.metrics.hear_replies(facts.replies)
+        self._replies.send(facts.replies)
+        self._online.hear(facts)
+        self._say_what_begins_anew(facts)
+        logger.info("batch=%d events=%d", facts.batch, sum(some["events"] for some in facts.stats))
 
-    def _say_what_begins_anew(self, told: BatchFacts) -> None:
+    def _say_what_begins_anew(self, facts: BatchFacts) -> None:
         """Once for all buckets: each compares its own state with the line."""
-        for sentence in (sentence for some in told.stats for sentence in some["anew"]):
+        for sentence in (sentence for some in facts.stats for sentence in some["anew"]):
             if sentence not in self._anew:
                 self._anew.append(sentence)
                 self._progress.say(f"since the checkpoint: {sentence}")
@@ -175,24 +178,19 @@ class Stream:
         return table()
 
     def _summary(self, seconds: float) -> dict[str, Any]:
-        totals = self.metrics.totals
-
-        def by_pattern(name: str) -> dict[str, int]:
-            found = {labels: count for (key, labels), count in totals.items() if key == name}
-            return {labels.removeprefix('pattern="').rstrip('"'): count for labels, count in found.items()}
-
+        totals, by_pattern = self.metrics.totals, self.metrics.by_label
         matches, forecasts = by_pattern("matches_total"), by_pattern("forecasts_total")
         return {
-            "events": totals["events_total", ""],
+            "events": totals["events_total",],
             "matches": sum(matches.values()),
             "matches_by_pattern": matches,
             "rows": sum(by_pattern("match_rows_total").values()),
             "forecasts": sum(forecasts.values()),
-            "alerts": totals["alerts_total", ""],
-            "alert_rows": totals["alert_rows_total", ""],
-            "late": totals["late_total", ""],
-            "rejected": totals["rejected_total", ""],
-            "batches": int(self.metrics.gauges.get(("batch", ""), -1)) + 1,
+            "alerts": totals["alerts_total",],
+            "alert_rows": totals["alert_rows_total",],
+            "late": totals["late_total",],
+            "rejected": totals["rejected_total",],
+            "batches": int(self.metrics.gauges.get(("batch",), -1)) + 1,
             "begun_anew": self._anew,
             "seconds": round(seconds, 3),
         }
@@ -211,15 +209,15 @@ def _sentence(fault: StreamingQueryException) -> str:
 
 
 def warm(spark: SparkSession, specs: Sequence[LineSpec], workers: int) -> None:
-    """Load the kernels and build the lines in `workers` Python workers at once."""
+    """Load the kernels and build the monitors in `workers` Python workers at once."""
 
     def load(batches: Iterable[pd.DataFrame]) -> Iterable[pd.DataFrame]:
         for kernel in KERNELS.values():
             kernel()
         for spec in specs:
-            line = line_for(spec, Configuration())
-            state = line.fresh(1)
-            line.rearranged(state, state.last_time * 0)
+            monitor = monitor_for(spec, Configuration())
+            state = monitor.fresh(1)
+            monitor.rearranged(state, state.last_time * 0)
         for batch in batches:
             time.sleep(0.5)  # so that no worker does the share of another
             yield batch
@@ -242,3 +240,53 @@ def stop_on_signals(stream: Stream) -> None:
     """Let Ctrl-C and SIGTERM end the line in order."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stream.stop())
+
+
+class ClosedError(Exception):
+    """A micro-batch came to be written after the line was closed."""
+
+
+class WriteGate:
+    """What is written goes through it, one micro-batch at a time, until it is closed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def passing(self, write: Callable[[Any, int], None]) -> Callable[[Any, int], None]:
+        """`write` for as long as the door is open."""
+
+        def pass_through(rows: Any, batch: int) -> None:
+            with self._lock:
+                if self._closed:
+                    raise ClosedError
+                write(rows, batch)
+
+        return pass_through
+
+    def close(self, query: "StreamingQuery", spark: "SparkSession") -> None:
+        """Stop the query, which interrupts whatever it finds, when nothing is being written.
+
+        A micro-batch that is being planned cannot be interrupted: it goes on until it is to be written, and stop waits
+        for it. So the lock must not be held meanwhile; that micro-batch is refused, is not committed, and comes again
+        after a restart.
+        """
+        with self._lock:
+            self._closed = True
+        spark.sparkContext.setLogLevel("OFF")  # the refusal is no news to a user
+        query.stop()
+        spark.sparkContext.setLogLevel("WARN")
+
+
+def check_operators(checkpoint: Path, stateful_operators: int) -> None:
+    """Refuse the checkpoint of a query that has committed a micro-batch with another number of stateful operators."""
+    if not any(checkpoint.glob("commits/[0-9]*")):
+        return
+    there = sum(folder.name.isdigit() for folder in (checkpoint / "state").glob("*"))
+    if there != stateful_operators:
+        msg = (
+            f"{checkpoint}: holds the state of {there} stateful operators, and this line has {stateful_operators}. "
+            "It was written by an earlier foresail, or by a line with other layers or pairs. "
+            "Name a new folder in stream.checkpoint."
+        )
+        raise InputError(msg)

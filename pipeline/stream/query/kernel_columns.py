@@ -13,15 +13,17 @@ from pyspark.sql import types as T  # noqa: N812
 from pyspark.sql.pandas.functions import pandas_udf
 
 from foresail.geo import Layer
+from foresail.geo.answers import floats
 from foresail.geo.nearby import FEATURE_TYPE, near_lists
-from foresail.geo.worker import floats, on_shelf
+from foresail.geo.worker import on_shelf
+from foresail.patterns.conditions.packing import words_for
 from foresail.patterns.conditions.syntax import Attribute
 from foresail.pipeline.batch.families import Family, NearRows
 from foresail.pipeline.conditions.spark import columns_of, packed_words
 from foresail.pipeline.errors import InputError
+from foresail.pipeline.stream.bucket.input_rows import CONTROL, TICK
 from foresail.pipeline.stream.bucket.line_spec import FamilySpec, LineSpec
-from foresail.pipeline.stream.bucket.near import FEATURE_END, FIELD_END
-from foresail.pipeline.stream.bucket.operator import CONTROL, TICK
+from foresail.pipeline.stream.bucket.near import near_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ def kernel_columns(
     for n, (family, some) in enumerate(zip(spec.families, families, strict=True)):
         near = NearRows(layers[some[0].layer], max(member.reach_m for member in some))
         words += _named(f"family_{n}", _family_words(family, events, F.lit(inf)))
-        words.append(_near_text(family, near, events, shelf).alias(f"near_{n}"))
+        words += _near_lists(n, family, near, events, shelf)
     shown = [F.col(name) for name in dict.fromkeys(("lon", "lat", *attributes)) if name in events.columns]
     time = F.unix_micros("time").alias("time_us")
     keys = [F.col(name) for name in ("bucket", "kind", "track", "offset", "arrived_us", "payload", "packed")]
@@ -110,8 +112,8 @@ def together(positions: DataFrame, pairs: DataFrame) -> DataFrame:
     return both.withColumns({name: F.coalesce(name, _nothing()) for name in words})
 
 
-def _for_all(told: DataFrame, kind: int, labels: Sequence[int], arrived_us: Column | None = None) -> DataFrame:
-    return told.select(
+def _for_all(for_all: DataFrame, kind: int, labels: Sequence[int], arrived_us: Column | None = None) -> DataFrame:
+    return for_all.select(
         F.explode(F.array(*map(F.lit, labels))).alias("bucket"),
         F.lit(kind).alias("kind"),
         F.lit("").alias("track"),
@@ -142,8 +144,8 @@ def _family_words(family: FamilySpec, events: DataFrame, distance: Column) -> li
     return packed_words(family.conditions, schema, resolve) or [_nothing()]
 
 
-def _near_text(family: FamilySpec, near: NearRows, events: DataFrame, shelf: Path | None) -> Column:
-    """The near features of an event as one text: name and words of each."""
+def _near_lists(group: int, family: FamilySpec, near: NearRows, events: DataFrame, shelf: Path | None) -> list[Column]:
+    """The near features of an event as lists: their names, and each of their words."""
     folder, radius_m, wanted = str(near.layer.folder), near.radius_m, near.layer.spec.name
 
     def answer(batches: Iterator[tuple[pd.Series, pd.Series]]) -> Iterator[pd.Series]:
@@ -156,8 +158,12 @@ def _near_text(family: FamilySpec, near: NearRows, events: DataFrame, shelf: Pat
     asked = pandas_udf(answer, f"array<{FEATURE_TYPE}>")  # type: ignore[call-overload]
     lists = asked(F.col("lon").cast("double"), F.col("lat").cast("double"))
 
-    def text(feature: Column) -> Column:
-        words = _family_words(family, events, feature["distance_m"])
-        return F.concat_ws(FIELD_END, near.name_of(feature), *(word.cast("string") for word in words))
+    def word(number: int) -> Column:
+        def of(feature: Column) -> Column:
+            return F.coalesce(_family_words(family, events, feature["distance_m"])[number], _nothing())
 
-    return F.array_join(F.transform(lists, text), FEATURE_END)
+        return F.transform(lists, of)
+
+    columns = [F.transform(lists, near.name_of), *map(word, range(words_for(len(family.conditions))))]
+    names = near_columns(group, len(columns) - 1)
+    return [column.alias(name) for column, name in zip(columns, names, strict=True)]

@@ -13,9 +13,9 @@ from pyspark.sql import functions as F  # noqa: N812
 from foresail.geo import PairSettings, legs_of_previous, pairs_of_streamed_legs
 from foresail.geo.proximity import LEG_COLUMNS
 from foresail.geo.proximity_stream import DEFAULT_BUCKETS, PREVIOUS
-from foresail.pipeline.stages.derive import REMEMBERED, DeriveOptions, with_speeds, with_steps
-from foresail.pipeline.stream.bucket.operator import EVENT
-from foresail.pipeline.stream.bucket.reordering import beside_previous
+from foresail.pipeline.stages.derive import REMEMBERED, DeriveOptions, with_speeds
+from foresail.pipeline.stream.bucket.input_rows import EVENT
+from foresail.pipeline.stream.bucket.operator import beside_previous
 from foresail.pipeline.stream.bucket.rules import BucketRules
 from foresail.pipeline.stream.query.kernel_columns import Incoming, beside, bucket_of
 
@@ -81,9 +81,8 @@ def _in_order(
     positions = incoming.rows.withColumn("payload", F.lit(None).cast("string")).select(
         *dict.fromkeys((*KEYS, *LEG_COLUMNS, *kept)),
         *(F.lit(None).cast("double").alias(name) for name in unused),
-        F.lit(None).cast("string").alias("status"),
     )
     met = beside_previous(beside(positions, incoming, labels), replace(rules, rerun_us=0))
     events = met.where(F.col("kind") == EVENT)
-    complete = with_speeds(with_steps(events), filling) if filling and set(filling.fill_speeds) & set(kept) else events
+    complete = with_speeds(events, filling) if filling and set(filling.fill_speeds) & set(kept) else events
     return complete.select(*LEG_COLUMNS, *PREVIOUS, *kept)

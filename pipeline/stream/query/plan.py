@@ -5,7 +5,10 @@ import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TypeAlias, get_args
+
+from pyspark.sql import types as T  # noqa: N812
 
 from foresail.geo import Layer
 from foresail.models.model import Model
@@ -13,19 +16,23 @@ from foresail.models.store import ModelStore
 from foresail.patterns.catalog.entry import PatternEntry
 from foresail.patterns.catalog.loader import Catalog
 from foresail.patterns.compiler import CompiledPattern, compile_pattern
-from foresail.patterns.conditions.inspection import attributes_of
 from foresail.patterns.conditions.syntax import Condition
-from foresail.patterns.conditions.text import text_of
+from foresail.patterns.conditions.text import attributes_of, text_of
 from foresail.patterns.conditions.typing import AttributeType
-from foresail.patterns.errors import UnknownAttributeError
 from foresail.patterns.recognition.forms import form_of
 from foresail.patterns.recognition.tables import shared_conditions
 from foresail.patterns.spec import without_features
 from foresail.pipeline.batch.families import Family
 from foresail.pipeline.errors import InputError
+from foresail.pipeline.fitting import OF_THE_STREAM, check_layer, fit_catalog
+from foresail.pipeline.schemas import POSITION_COLUMNS
 from foresail.pipeline.settings import StreamSettings
+from foresail.pipeline.sources.feeds import find_feed
+from foresail.pipeline.stages.policy import Policy
 from foresail.pipeline.stream.bucket.line_spec import MAKE_PAIRS, FamilySpec, LineSpec, Reads
-from foresail.pipeline.unfit import LAYERS_FILE, unfit
+from foresail.pipeline.stream.messages.positions import Kind, PlainFeed
+from foresail.pipeline.stream.messages.scan_kernel import MOST_FIELDS
+from foresail.pipeline.stream.query.source import CANONICAL, parsed_fields
 
 LOGGER = logging.getLogger(__name__)
 
@@ -70,33 +77,25 @@ class _Fitting:
     families: dict[str, list[Family]] = field(default_factory=dict)
     entries: dict[str, PatternEntry] = field(default_factory=dict)
 
-    def add(self, entry: PatternEntry, pattern: CompiledPattern) -> None:
+    def add(self, entry: PatternEntry, pattern: CompiledPattern) -> CompiledPattern:
         self.entries[entry.name] = entry
         if entry.for_each:
             self.families.setdefault(entry.for_each.layer, []).append(Family(entry, pattern))
         else:
             self.plain.append(pattern)
-
-    def patterns(self) -> list[CompiledPattern]:
-        return [*self.plain, *(family.pattern for some in self.families.values() for family in some)]
+        return pattern
 
 
 def compile_line(catalog: Catalog, known: KnownTypes, layers: Mapping[str, Layer], stream: StreamSettings) -> Compiled:
     """The patterns that the events fit; without any named in the settings, those that do not fit are left out."""
     fitting: dict[Reads, _Fitting] = {reads: _Fitting() for reads in get_args(Reads)}
-    skipped: dict[str, str] = {}
-    for entry in catalog:
-        try:
-            fitting[entry.reads].add(entry, _compiled(entry, known, layers))
-        except (UnknownAttributeError, InputError) as error:
-            fault = unfit(error, LAYERS_FILE)
-            if stream.patterns:
-                raise fault from None
-            skipped[entry.name] = str(fault)
-    patterns = [pattern for some in fitting.values() for pattern in some.patterns()]
-    if not patterns:
-        msg = f"stream.patterns: the events fit none of the {len(catalog)} patterns. {next(iter(skipped.values()), '')}"
-        raise InputError(msg)
+    patterns, skipped = fit_catalog(
+        catalog,
+        lambda entry: fitting[entry.reads].add(entry, _compiled(entry, known, layers)),
+        skip_unfit=not stream.patterns,
+        where="stream.patterns",
+        ways_out=OF_THE_STREAM,
+    )
     models = _models(stream, patterns)
     positions = _line("positions", fitting["positions"], models, known, stream)
     if not fitting["pairs"].entries:
@@ -109,9 +108,7 @@ def _compiled(entry: PatternEntry, known: KnownTypes, layers: Mapping[str, Layer
     if entry.reads not in known:
         msg = f"{entry.name}: reads pairs of tracks, which this line does not make. {MAKE_PAIRS}."
         raise InputError(msg)
-    if entry.for_each and entry.for_each.layer not in layers:
-        msg = f"{entry.name}: is a family over the layer '{entry.for_each.layer}'. Name it in the file of layers.file."
-        raise InputError(msg)
+    check_layer(entry, layers, ways_out=OF_THE_STREAM)
     return compile_pattern(without_features(entry.spec()), known[entry.reads])
 
 
@@ -200,3 +197,43 @@ def _attributes(spec: LineSpec) -> tuple[str, ...]:
     conditions = [*spec.conditions, *(c for family in spec.families for c in family.conditions)]
     names = (a.name for c in conditions for a in attributes_of(c) if a.owner is None)
     return tuple(name for name in dict.fromkeys(names) if name != "time")
+
+
+FURTHER: dict[str, Kind] = {"double": "number", "long": "long", "string": "text", "boolean": "boolean"}
+
+
+def plain_feed(stream: StreamSettings, policy: Policy, carried: set[str]) -> PlainFeed | None:
+    """How plain messages of a topic are read; None where all must go through Spark's parser."""
+    feed = find_feed(stream.feed)
+    if stream.source != "kafka" or feed.name != CANONICAL or set(stream.columns) & set(POSITION_COLUMNS):
+        return None
+    schema = feed.json_schema + "".join(f", {name} string" for name in stream.columns)
+    kinds = {**{name: _kind(kind) for name, kind in POSITION_COLUMNS.items()}, **_further(stream)}
+    fields = {name: kinds[name] for name in parsed_fields(schema, carried)}
+    wanted = tuple(name for name in fields if name in carried and name not in ("track", "time"))
+    if len(fields) > MOST_FIELDS:
+        return None
+    latest = None if policy.latest is None else _micros(policy.latest)
+    return PlainFeed(fields, wanted, stream.domain, _micros(policy.earliest), latest)
+
+
+def _further(stream: StreamSettings) -> dict[str, Kind]:
+    return {name: FURTHER[kind] for name, kind in stream.columns.items()}
+
+
+def _kind(kind: T.DataType) -> Kind:
+    match kind:
+        case T.DoubleType():
+            return "number"
+        case T.IntegerType():
+            return "integer"
+        case T.LongType():
+            return "long"
+        case T.BooleanType():
+            return "boolean"
+        case _:
+            return "text"
+
+
+def _micros(moment: datetime) -> int:
+    return round(moment.timestamp() * 1e6)

@@ -13,10 +13,10 @@ from typing import Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from foresail.pipeline.results.forecast_columns import forecast_columns
 from foresail.pipeline.results.match_columns import match_columns
 from foresail.pipeline.schemas import TIME_FORMAT
 from foresail.pipeline.settings import Settings, TopicSettings
-from foresail.pipeline.stages.forecast import forecast_columns
 from foresail.pipeline.stream.bucket import findings
 from foresail.pipeline.stream.bucket.findings import ALERT, FORECAST, FORECAST_KIND, LATE, MATCH, OUTPUT_KINDS, REJECTED
 
@@ -55,12 +55,12 @@ class Sinks:
         try:
             if self._kafka:
                 self._to_topics(rows)
-            told = _told(rows.where(~self._leaving), batch)
+            facts = _batch_facts(rows.where(~self._leaving), batch)
             if self._settings.stream.output is not None:
-                self._to_parquet(rows, batch, told)
+                self._to_parquet(rows, batch, facts)
             if self._settings.stream.console:
                 _show(rows)
-            self._heard(told)
+            self._heard(facts)
         finally:
             rows.unpersist()
 
@@ -74,7 +74,7 @@ class Sinks:
             }
         ).save()
 
-    def _to_parquet(self, rows: DataFrame, batch: int, told: BatchFacts) -> None:
+    def _to_parquet(self, rows: DataFrame, batch: int, facts: BatchFacts) -> None:
         """A folder for each kind and batch; a repeated batch replaces its own."""
         there = {row["kind"] for row in rows.select("kind").distinct().collect()}
         for kind, name in FOLDERS.items():
@@ -82,10 +82,10 @@ class Sinks:
             if kind in there:
                 shown = rows.where(F.col("kind") == kind).select(*self._columns[kind])
                 shown.write.mode("overwrite").parquet(str(folder))
-        if told.replies:
+        if facts.replies:
             file = Path(str(self._settings.stream.output)) / "replies" / f"batch={batch:09d}.jsonl"
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text("".join(json.dumps(reply) + "\n" for reply in told.replies), encoding="utf-8")
+            file.write_text("".join(json.dumps(reply) + "\n" for reply in facts.replies), encoding="utf-8")
 
 
 def _columns(kind: str) -> list[Column]:
@@ -114,7 +114,7 @@ def value_of() -> Column:
     return F.when(F.col("kind") == MATCH, match).when(F.col("kind") == FORECAST, forecast).otherwise(F.col("payload"))
 
 
-def _told(rows: DataFrame, batch: int) -> BatchFacts:
+def _batch_facts(rows: DataFrame, batch: int) -> BatchFacts:
     mine = rows.select("kind", "payload", "content").collect()
     stats = [json.loads(row.payload) for row in mine if row.kind == findings.STATS]
     acks = [json.loads(row.payload) for row in mine if row.kind == findings.ACK]

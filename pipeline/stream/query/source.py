@@ -7,9 +7,11 @@ from typing import Literal
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
 
 from foresail.pipeline.errors import InputError
 from foresail.pipeline.runtime.session import cores_of
+from foresail.pipeline.schemas import POSITION_COLUMNS
 from foresail.pipeline.settings import Settings, StreamSettings
 from foresail.pipeline.sources.feed import Cells, Feed
 from foresail.pipeline.sources.feeds import find_feed
@@ -38,6 +40,12 @@ def _truth(cell: Column) -> Column:
 
 
 TYPED: dict[str, Literal["double", "boolean"]] = {"double": "double", "long": "double", "boolean": "boolean"}
+FURTHER_TYPES: dict[str, T.DataType] = {
+    "double": T.DoubleType(),
+    "long": T.LongType(),
+    "string": T.StringType(),
+    "boolean": T.BooleanType(),
+}
 READERS = {"double": number, "long": whole, "string": text_of, "boolean": _truth}
 
 
@@ -91,6 +99,13 @@ def with_columns(feed: Feed, stream: StreamSettings, carried: set[str] | None = 
     schema = fields if kept is None else ", ".join(f"{name} string" for name in kept)
     types = {**feed.json_types, **{name: TYPED[kind] for name, kind in further.items() if kind in TYPED}}
     return replace(feed, columns=columns, json_schema=schema, json_types=types if feed.json_types else {})
+
+
+def canonical_schema(stream: StreamSettings) -> T.StructType:
+    """The columns of cleaned canonical messages, and the further ones that the settings name."""
+    own = {name: kind for name, kind in POSITION_COLUMNS.items() if name != "source"}
+    further = {name: FURTHER_TYPES[kind] for name, kind in stream.columns.items()}
+    return T.StructType([T.StructField(name, kind) for name, kind in {**own, **further}.items()])
 
 
 def passing_through(feed: Feed, names: Sequence[str]) -> Feed:

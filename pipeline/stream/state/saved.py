@@ -1,6 +1,5 @@
 """What is kept of a bucket between micro-batches, and its form in Spark's state store."""
 
-import io
 import json
 from dataclasses import astuple, dataclass, field, replace
 from typing import Any
@@ -10,10 +9,12 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from foresail.pipeline.stream.bucket.line import LineState
-from foresail.pipeline.stream.control.configuration import Configuration, configuration_from
+from foresail.arrow_bytes import table_from_bytes, table_to_bytes
+from foresail.patterns.recognition.forms import MonitorForm, form_from
+from foresail.patterns.recognition.monitor import MonitorState
+from foresail.pipeline.stream.control.message import Configuration, configuration_from
 from foresail.pipeline.stream.state.codec import StateFormatError, decode, encode
-from foresail.pipeline.stream.state.form import NO_TRACKS, LineForm, blank, form_from
+from foresail.pipeline.stream.state.form import NO_TRACKS, template
 
 SAVED_DDL = "about string, tracks binary, waiting binary, pending binary, alerts binary, past binary, recent binary"
 CHUNK_DDL = "about string, tracks binary"
@@ -21,6 +22,9 @@ CHUNK_DDL = "about string, tracks binary"
 
 LONGEST_TICK_US = 60_000_000
 """A line that runs hears the clock tick more often than this."""
+
+STATE_FORMAT = 2
+"""Counted up whenever what is written here can no longer be read by an earlier foresail, or the reverse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ class BucketClock:
     moved_us: int = 0
     """Processing time at which events moved `agreed_us` last."""
     wall_us: int = 0
-    """Processing time as the last tick told it."""
+    """Processing time as of the last tick."""
 
     def hearing(self, agreed_us: int | None, tick_us: int) -> "BucketClock":
         """The clock after a micro-batch whose events agree on a time, or without events, and this last tick, or 0.
@@ -64,8 +68,8 @@ class Saved:
     clock: BucketClock
     tracks: NDArray[np.object_]
     states: bytes
-    """`LineState` of the tracks, encoded."""
-    form: LineForm
+    """`MonitorState` of the tracks, encoded."""
+    form: MonitorForm
     """What the states belong to."""
     crossed: dict[str, list[str]] = field(default_factory=dict)
     """The conditions whose words the waiting events carry; those of family groups by their layer."""
@@ -84,13 +88,14 @@ class Saved:
     """What alerts remember, encoded."""
     past_tracks: NDArray[np.object_] = field(default_factory=lambda: np.empty(0, dtype=object))
     past: bytes = b""
-    """Where late events are read after all: `LineState` of the tracks before their recent events, encoded."""
+    """Where late events are read after all: `MonitorState` of the tracks before their recent events, encoded."""
     recent: pd.DataFrame | None = None
 
 
 def to_row(saved: Saved) -> tuple[str, bytes, bytes, bytes, bytes, bytes, bytes]:
     """`saved` as a row of the state store."""
     about = {
+        "format": STATE_FORMAT,
         "configuration": saved.configuration.to_text(),
         "form": saved.form.as_plain(),
         "crossed": saved.crossed,
@@ -134,14 +139,14 @@ def from_row(row: tuple[Any, ...]) -> Saved:
 class Chunk:
     """Tracks at rest, in the form of the line that last read them."""
 
-    form: LineForm
+    form: MonitorForm
     tracks: NDArray[np.object_]
     states: bytes
 
 
 def chunk_to_row(chunk: Chunk) -> tuple[str, bytes]:
     """`chunk` as a row of the state store."""
-    about = {"form": chunk.form.as_plain(), "tracks": list(chunk.tracks)}
+    about = {"format": STATE_FORMAT, "form": chunk.form.as_plain(), "tracks": list(chunk.tracks)}
     return json.dumps(about), chunk.states
 
 
@@ -153,24 +158,26 @@ def chunk_from_row(row: tuple[Any, ...]) -> Chunk:
 
 def _about(row: tuple[Any, ...]) -> dict[str, Any]:
     about: dict[str, Any] = json.loads(row[0])
-    if "form" not in about:
+    number = about.get("format")
+    if number != STATE_FORMAT:
+        written = "before its state had a number" if number is None else f"with state of format {number}"
         msg = (
-            "checkpoint: was written by an earlier foresail, which did not say what patterns its state belongs to. "
+            f"checkpoint: was written by another foresail {written}; this one reads format {STATE_FORMAT}. "
             "Name a new folder in stream.checkpoint."
         )
         raise StateFormatError(msg)
     return about
 
 
-def encode_states(state: LineState) -> bytes:
+def encode_states(state: MonitorState) -> bytes:
     """The state of tracks as bytes."""
     return encode(state)
 
 
-def decode_states(stored: bytes, form: LineForm) -> LineState:
+def decode_states(stored: bytes, form: MonitorForm) -> MonitorState:
     """The state of tracks that `encode_states` wrote for a line of that form."""
-    template = LineState(NO_TRACKS.last_time, tuple(blank(part, NO_TRACKS) for part in form.parts))
-    state: LineState = decode(stored, template)
+    shape = MonitorState(NO_TRACKS.last_time, tuple(template(part) for part in form.parts))
+    state: MonitorState = decode(stored, shape)
     return state
 
 
@@ -178,15 +185,11 @@ def _frame_bytes(frame: pd.DataFrame | None) -> bytes:
     if frame is None or not len(frame):
         return b""
     table = pa.Table.from_pandas(frame, preserve_index=False)
-    sink = io.BytesIO()
-    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
-        writer.write_table(table)
-    return sink.getvalue()
+    return table_to_bytes(table, compression="lz4")
 
 
 def _frame(stored: bytes) -> pd.DataFrame | None:
     if not stored:
         return None
-    with pa.ipc.open_stream(io.BytesIO(stored)) as reader:
-        frame: pd.DataFrame = reader.read_all().to_pandas()
+    frame: pd.DataFrame = table_from_bytes(stored).to_pandas()
     return frame

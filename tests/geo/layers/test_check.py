@@ -132,3 +132,15 @@ def test_each_feature_may_have_its_own_radius() -> None:
 def test_heights_are_dropped() -> None:
     features, _ = check_features(table([shapely.Point(1, 2, 3)]), spec_of())
     assert not features.geometry.has_z.any()
+
+
+def test_a_position_beyond_the_pole_is_not_called_swapped_where_another_lies_far_in_the_east() -> None:
+    said = refusal(table([shapely.Point(5.0, 100.0), shapely.Point(170.0, 10.0)]), spec_of(), GeometryError)
+    assert "Mend or remove the feature" in said
+
+
+def test_one_time_among_many_that_cannot_be_read_is_refused_by_name() -> None:
+    times = {"begins": ["2026-01-01T00:00:00Z", "soon"], "ends": ["2026-01-02", "2026-01-02"]}
+    spec = spec_of(valid_from="begins", valid_to="ends")
+    said = refusal(table([SQUARE, SQUARE], **times), spec, GeometryError)
+    assert "has the begins 'soon'. Write ISO 8601" in said

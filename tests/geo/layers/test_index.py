@@ -94,6 +94,12 @@ def test_one_place_has_one_answer_under_all_its_coordinates(tmp_path: Path) -> N
     assert meridian.feature[0] == meridian.feature[1] == 4
     assert meridian.inside.tolist() == [True, True, False, False]
     assert abs(meridian.distance_m[2] - meridian.distance_m[3]) < 1e-6
+    shapes = position_shapes(np.array([-180.0, 180.0, 179.0]), np.array([5.0, 6.0, 7.0]))
+    assert [shapely.get_coordinates(shape).tolist() for shape in shapes] == [
+        [[-180.0, 5.0], [180.0, 5.0]],
+        [[-180.0, 6.0], [180.0, 6.0]],
+        [[179.0, 7.0]],
+    ]
     pole = ask(index, [(lon, 90.0) for lon in (-180.0, -77.0, 0.0, 15.0, 180.0)])
     assert set(pole.feature) == {1}
     assert pole.inside.all()

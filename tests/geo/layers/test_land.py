@@ -9,9 +9,9 @@ import pytest
 import shapely
 from pyproj import Geod
 
+from foresail.geo.answers import answer_columns, stored
 from foresail.geo.errors import LayerReadError
 from foresail.geo.layers import Answer, Layer, LayerSpec, read_layer
-from foresail.geo.worker import answer_columns, stored
 
 GEOD = Geod(ellps="WGS84")
 MAINLAND = shapely.box(0, 0, 10, 10)

@@ -69,5 +69,5 @@ def test_a_hostile_layers_file_is_refused_at_once(tmp_path: Path, bomb: str) -> 
 
 def test_a_key_of_a_layer_written_twice_is_refused(tmp_path: Path) -> None:
     file = written(tmp_path, "layers:\n- name: a\n  kind: b\n  file: a.csv\n  kind: c\n")
-    with pytest.raises(LayersFileError, match=r"layers\.yaml:5:3: bad YAML, 'kind' is written twice\."):
+    with pytest.raises(LayersFileError, match=r"layers\.yaml:5:3: 'kind' is written twice, first on line 3\."):
         read_layer_specs(file)

@@ -7,7 +7,7 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foresail.geo.layers.pieces import edges_of, zones_of
+from foresail.geo.layers.antimeridian import edges_of, zones_of
 from foresail.geo.measures.containment import OPEN, first_zone
 
 LEAST = 1e-150

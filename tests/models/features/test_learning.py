@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foresail.models.features.attributes import Attributes
 from foresail.models.features.learning import FeatureLearningError, learn_features, with_features
 from foresail.models.features.leaves import rounded
+from foresail.models.features.words import Attributes
 from foresail.patterns.compiler import compile_pattern
 from foresail.patterns.conditions import AttributeType
 from foresail.patterns.conditions.evaluate import ArrayColumn, evaluate

@@ -14,9 +14,9 @@ from foresail.models.scoring.contenders import (
     standard_contenders,
 )
 from foresail.models.scoring.evaluation import Choice, PatternScores, evaluate_contenders
-from foresail.models.scoring.folds import folds_by_time
 from foresail.models.scoring.problem import Problem, problem_of
 from foresail.models.scoring.sequences import plain_sequences
+from foresail.models.scoring.thresholds import folds_by_time
 from foresail.models.suffix_tree import LearnSettings
 from foresail.patterns.compiler import compile_pattern
 from foresail.patterns.conditions import AttributeType
@@ -134,6 +134,13 @@ def test_every_match_is_told_of_early_or_counted_as_missed(scores: PatternScores
 def test_features_are_conditions_over_what_the_tree_may_read(scores: PatternScores) -> None:
     assert 2 <= len(scores.features) <= 24
     assert all("port_km" in f.text or "speed_kn" in f.text for f in scores.features)
+
+
+@pytest.mark.parametrize(("orders", "full"), [((0, 1), False), ((0, 2), True)])
+def test_a_full_order_stands_beside_orders_that_reach_it(orders: tuple[int, ...], full: bool) -> None:
+    names = [contender.name for contender in standard_contenders(orders, LEARN, leaves=None)]
+    assert names[: len(orders)] == [f"order {order}" for order in orders]
+    assert ("full order 2" in names) == full
 
 
 @pytest.mark.parametrize(

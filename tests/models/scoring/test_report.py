@@ -4,14 +4,11 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from foresail.models.scoring.calibration import ReliabilityBin
-from foresail.models.scoring.classification import Classification
-from foresail.models.scoring.distance import ScoresAtDistance
-from foresail.models.scoring.earliness import Earliness
-from foresail.models.scoring.intervals import IntervalScores
+from foresail.models.scoring.measures import Classification, Earliness, ReliabilityBin, ScoresAtDistance
 from foresail.models.scoring.report import (
     Evaluation,
     ForecastPlace,
+    IntervalScores,
     LearnedFeature,
     ModelScores,
     PatternEvaluation,

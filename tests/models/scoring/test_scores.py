@@ -5,12 +5,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foresail.models.scoring.calibration import calibration_error, reliability
-from foresail.models.scoring.classification import score_within
-from foresail.models.scoring.distance import UNREACHABLE, distances_to_acceptance, score_by_distance
-from foresail.models.scoring.earliness import score_earliness
-from foresail.models.scoring.intervals import score_intervals
-from foresail.models.scoring.next_symbol import log_loss_of
+from foresail.models.scoring.measures import (
+    UNREACHABLE,
+    calibration_error,
+    distances_to_acceptance,
+    log_loss_of,
+    reliability,
+    score_by_distance,
+    score_earliness,
+    score_within,
+)
+from foresail.models.scoring.report import score_intervals
 from foresail.models.scoring.thresholds import Costs, Criterion, choose_threshold, sweep
 
 TRUTH = np.array([True, True, False, False, False])

@@ -4,8 +4,9 @@ import numpy as np
 
 from foresail.models.scoring.sequences import family_sequences, plain_sequences
 from foresail.patterns.compiler import compile_pattern
-from foresail.patterns.conditions import AttributeType
+from foresail.patterns.conditions import AttributeType, parse_condition
 from foresail.patterns.conditions.evaluate import ArrayColumn
+from foresail.patterns.errors import Place
 from foresail.patterns.spec import spec_of
 
 
@@ -51,3 +52,18 @@ def test_truth_knows_how_much_of_the_track_is_left_and_finds_matches_with_the_wi
 def test_no_near_event_gives_no_sequence() -> None:
     none = np.empty(0, dtype=np.int64)
     assert len(family_sequences(plain([5]), none, none, np.empty(0), "port.distance_m", 2)) == 0
+
+
+def test_one_near_stretch_in_two_tracks_is_two_though_no_event_lies_between() -> None:
+    found = family_sequences(plain([3, 3]), np.array([2, 3]), np.zeros(2, int), np.zeros(2), "port.distance_m", 1)
+    assert found.first_of.tolist() == [0, 2, 4]
+    assert found.event.tolist() == [1, 2, 3, 4]
+
+
+def test_the_sixty_fifth_condition_is_the_first_of_a_second_word() -> None:
+    some = [parse_condition(f"speed >= {n}", Place("here")) for n in range(65)]
+    words = plain([66]).words(some)
+    assert words.shape == (66, 2)
+    assert words[:, 1].tolist() == [0] * 64 + [1, 1]
+    assert words[2].tolist() == [0b111, 0]
+    assert plain([2]).words(some[:64]).shape == (2, 1)

@@ -23,8 +23,8 @@ from foresail.models.errors import (
     UnknownModelError,
 )
 from foresail.models.files import model_to_bytes
+from foresail.models.identity import serial_of
 from foresail.models.store import LocalStorage, ModelStore
-from foresail.models.versions import serial_of
 from tests.models.forecasting import model_of
 from tests.models.letters import counts_of_text, lettered
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from foresail.patterns.automata.deterministic import Deterministic, complement, minimal
 from foresail.patterns.automata.nondeterministic import Nondeterministic, construct
-from foresail.patterns.language.core import Concatenation, Core, Event, Intersection, Iteration, Nothing, Union
+from foresail.patterns.language.expand import Concatenation, Core, Event, Intersection, Iteration, Nothing, Union
 
 SYMBOLS = 3
 

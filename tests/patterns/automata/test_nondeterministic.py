@@ -16,8 +16,7 @@ from foresail.patterns.automata.nondeterministic import (
     from_start_anew,
     trimmed,
 )
-from foresail.patterns.language.core import Concatenation, Event, Intersection, Iteration, Nothing, Union
-from foresail.patterns.language.expand import expand
+from foresail.patterns.language.expand import Concatenation, Event, Intersection, Iteration, Nothing, Union, expand
 from foresail.patterns.language.syntax import Named, Pattern, Terminal
 from tests.patterns.brute_force import Definition
 from tests.patterns.random_patterns import TRUTHS, random_pattern

@@ -12,8 +12,9 @@ from foresail.patterns.catalog import PatternEntry, built_in_catalog
 from foresail.patterns.compiler import compile_pattern
 from foresail.patterns.conditions.evaluate import ArrayColumn, evaluate
 from foresail.patterns.conditions.typing import AttributeType
+from foresail.patterns.recognition.events import EventBatch
 from foresail.patterns.recognition.matches import STATUS
-from foresail.patterns.recognition.recogniser import Batch, Recogniser
+from foresail.patterns.recognition.recogniser import PatternRecogniser
 
 TRACKS = Path(__file__).parent / "tracks"
 NUMBER, INTEGER, STRING, BOOLEAN = (
@@ -67,12 +68,12 @@ def found_in(track: str, entry: PatternEntry) -> list[Any]:
     head, *lines = (re.split(r"\s+", line.strip()) for line in track.strip().splitlines())
     rows = [dict(zip(head, line, strict=True)) for line in lines]
     assert set(head) - {"time"} <= set(COLUMNS), "the track has a column that no event has"
-    recogniser = Recogniser([compile_pattern(entry.spec(), COLUMNS)])
+    recogniser = PatternRecogniser([compile_pattern(entry.spec(), COLUMNS)])
     columns = columns_of(rows)
     bits = [evaluate(condition, columns) for condition in recogniser.conditions]
     words = np.array([[sum(int(holds[n]) << bit for bit, holds in enumerate(bits))] for n in range(len(rows))])
     times = np.array([microseconds(row["time"]) for row in rows], dtype=np.int64)
-    batch = Batch(words.astype(np.int64), times, np.array([0, len(rows)], dtype=np.int64))
+    batch = EventBatch(words.astype(np.int64), times, np.array([0, len(rows)], dtype=np.int64))
     matches, _ = recogniser.advance(batch, recogniser.fresh(1))
     episodes: dict[tuple[int, int], list[int]] = {}
     for n in range(len(matches)):

@@ -8,8 +8,9 @@ from foresail.patterns.compiler import compile_pattern
 from foresail.patterns.conditions.evaluate import ArrayColumn, evaluate
 from foresail.patterns.conditions.syntax import Condition
 from foresail.patterns.conditions.typing import AttributeType
-from foresail.patterns.recognition.families import FamilyRecogniser, Near
-from foresail.patterns.recognition.recogniser import Batch
+from foresail.patterns.recognition.events import EventBatch, Near
+from foresail.patterns.recognition.families import FamilyRecogniser
+from tests.patterns.layered import LAYER, beside
 
 FROM_A_TO_B_M = [
     (60_000.0, 3_000.0),
@@ -38,11 +39,11 @@ def words(conditions: tuple[Condition, ...], distances_m: list[float]) -> np.nda
 def test_a_family_finds_the_port_that_is_reached_and_not_the_one_that_is_left(name: str) -> None:
     entry = built_in_catalog()[name]
     assert entry.for_each is not None
-    recogniser = FamilyRecogniser([compile_pattern(entry.spec())])
+    recogniser = FamilyRecogniser([compile_pattern(entry.spec())], LAYER)
     close = [[port for port in (0, 1) if row[port] < entry.for_each.radius_m] for row in FROM_A_TO_B_M]
     near = [row[port] for row, ports in zip(FROM_A_TO_B_M, close, strict=True) for port in ports]
     count = len(FROM_A_TO_B_M)
-    batch = Batch(
+    batch = EventBatch(
         words(recogniser.conditions, [np.inf] * count),
         np.arange(count, dtype=np.int64) * STEP_US,
         np.array([0, count], dtype=np.int64),
@@ -52,5 +53,5 @@ def test_a_family_finds_the_port_that_is_reached_and_not_the_one_that_is_left(na
         np.array([port for ports in close for port in ports], dtype=np.int32),
         words(recogniser.conditions, near),
     )
-    matches, _ = recogniser.advance(batch, rows, recogniser.fresh(1))
+    matches, _ = recogniser.advance(beside(batch, rows), recogniser.fresh(1))
     assert list(zip(matches.index.tolist(), matches.feature.tolist(), strict=True)) == [(7, 0)]

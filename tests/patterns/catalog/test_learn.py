@@ -6,8 +6,7 @@ import yaml
 
 from foresail.patterns.catalog.loader import read_text
 from foresail.patterns.catalog.nodes import CatalogError
-from foresail.patterns.catalog.schema import catalog_schema
-from foresail.patterns.catalog.writer import write_entry
+from foresail.patterns.catalog.writer import catalog_schema, write_entry
 
 HEAD = 'name: a\ndomain: fleet\nsays: b\nwhere: {fast: "speed_kmh > 9"}\npattern: fast\n'
 

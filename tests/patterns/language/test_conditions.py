@@ -5,7 +5,7 @@ import pytest
 from foresail.patterns.errors import PatternRuleError, Place, UnknownConditionError
 from foresail.patterns.language.conditions import MOST_CONDITIONS, Conditions, resolve_conditions, terminals_of
 from foresail.patterns.language.parser import parse_pattern
-from foresail.patterns.language.text import pattern_text
+from foresail.patterns.language.syntax import pattern_text
 from foresail.patterns.spec import Text, spec_of
 from tests.patterns.random_patterns import HERE
 

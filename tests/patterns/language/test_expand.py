@@ -2,7 +2,7 @@
 
 import pytest
 
-from foresail.patterns.language.core import (
+from foresail.patterns.language.expand import (
     SKIP,
     Complement,
     Concatenation,
@@ -12,8 +12,8 @@ from foresail.patterns.language.core import (
     Iteration,
     Nothing,
     Union,
+    expand,
 )
-from foresail.patterns.language.expand import expand
 from foresail.patterns.language.parser import parse_pattern
 from foresail.patterns.language.syntax import Named, Terminal
 from tests.patterns.random_patterns import HERE

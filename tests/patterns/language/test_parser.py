@@ -19,8 +19,8 @@ from foresail.patterns.language.syntax import (
     Repeat,
     Sequence,
     SkipTillAny,
+    pattern_text,
 )
-from foresail.patterns.language.text import pattern_text
 from tests.patterns.random_patterns import HERE, random_pattern
 
 A, B, C, D = (Named(name, HERE) for name in "abcd")

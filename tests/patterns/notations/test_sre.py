@@ -9,7 +9,7 @@ from foresail.patterns.compiler import compile_pattern
 from foresail.patterns.errors import PatternError, PatternSyntaxError
 from foresail.patterns.language.parser import parse_pattern
 from foresail.patterns.notations.sre import Importing, import_sre
-from foresail.patterns.notations.sre_predicates import SreError
+from foresail.patterns.notations.sre_expressions import SreError
 
 FILES = Path(__file__).parent / "files"
 

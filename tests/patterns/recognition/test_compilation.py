@@ -8,20 +8,21 @@ import numpy as np
 
 from foresail.patterns.compiler import compile_pattern
 from foresail.patterns.recognition.compilation import KERNELS, detection_kernel
-from foresail.patterns.recognition.recogniser import Batch, Recogniser
+from foresail.patterns.recognition.events import EventBatch
+from foresail.patterns.recognition.recogniser import PatternRecogniser
 from foresail.patterns.spec import spec_of
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 
 
 def test_read_only_and_writable_events_run_the_same_compiled_kernel() -> None:
-    recogniser = Recogniser([compile_pattern(spec_of("p", "a ; a", {"a": "x"}))])
+    recogniser = PatternRecogniser([compile_pattern(spec_of("p", "a ; a", {"a": "x"}))])
     words, times, first = np.ones((3, 1), dtype=np.int64), np.arange(3), np.array([0, 3])
     frozen = [array.copy() for array in (words, times, first)]
     for array in frozen:
         array.flags.writeable = False
     found = [
-        recogniser.advance(Batch(*arrays), recogniser.fresh(1))[0].index.tolist()
+        recogniser.advance(EventBatch(*arrays), recogniser.fresh(1))[0].index.tolist()
         for arrays in ((words, times, first), frozen)
     ]
     assert found == [[2, 3], [2, 3]]

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from foresail.patterns.compiler import CompiledPattern, compile_pattern
 from foresail.patterns.errors import CannotMatchError
-from foresail.patterns.recognition.families import FamilyRecogniser, FarMatchError, Near
-from foresail.patterns.recognition.recogniser import Batch
+from foresail.patterns.recognition.events import EventBatch, Near
+from foresail.patterns.recognition.families import FamilyRecogniser, FarMatchError
 from foresail.patterns.spec import AfterMatch, Report, spec_of
+from tests.patterns.layered import LAYER, beside
 from tests.patterns.running import run, words_of
 
 FEATURES = 4
@@ -93,13 +94,13 @@ def test_a_family_equals_one_pattern_per_feature_however_it_is_cut(seed: int, cu
 
 
 def found_sparsely(families: list[CompiledPattern], journeys: list, cut: int) -> set[tuple]:  # type: ignore[type-arg]
-    recogniser = FamilyRecogniser(families)
+    recogniser = FamilyRecogniser(families, LAYER)
     state = recogniser.fresh(len(journeys))
     found = set()
     for part in (slice(0, cut), slice(cut, None)):
         pieces = [(d[part], f[part], t[part]) for d, f, t in journeys]
         batch, near = sparse(recogniser, pieces)
-        matches, state = recogniser.advance(batch, near, state)
+        matches, state = recogniser.advance(beside(batch, near), state)
         for i in range(len(matches)):
             track = int(np.searchsorted(batch.first_of, matches.event[i], side="right")) - 1
             found.add(
@@ -113,7 +114,7 @@ def found_sparsely(families: list[CompiledPattern], journeys: list, cut: int) ->
     return found
 
 
-def sparse(recogniser: FamilyRecogniser, pieces: list) -> tuple[Batch, Near]:  # type: ignore[type-arg]
+def sparse(recogniser: FamilyRecogniser, pieces: list) -> tuple[EventBatch, Near]:  # type: ignore[type-arg]
     """Far words for every event; rows only for features nearer than 6."""
     far, near, counts, features = [], [], [], []
     for distances, fast, _ in pieces:
@@ -124,14 +125,14 @@ def sparse(recogniser: FamilyRecogniser, pieces: list) -> tuple[Batch, Near]:  #
             features += close
             counts.append(len(close))
     times = np.array([t for _, _, ts in pieces for t in ts], dtype=np.int64)
-    batch = Batch(words_of(recogniser, far), times, np.cumsum([0, *(len(t) for _, _, t in pieces)]))
+    batch = EventBatch(words_of(recogniser, far), times, np.cumsum([0, *(len(t) for _, _, t in pieces)]))
     at = np.cumsum([0, *counts]).astype(np.int64)
     return batch, Near(at, np.array(features, dtype=np.int32), words_of(recogniser, near))
 
 
 def test_a_family_that_matches_everywhere_is_refused() -> None:
     family = compile_pattern(spec_of("outside", "far ; far", WHERE, family="port"))
-    recogniser = FamilyRecogniser([family])
+    recogniser = FamilyRecogniser([family], LAYER)
     batch, near = sparse(recogniser, [([[9.0] * FEATURES] * 2, [True, True], [0, 1])])
     with pytest.raises(FarMatchError, match="far from every feature"):
-        recogniser.advance(batch, near, recogniser.fresh(1))
+        recogniser.advance(beside(batch, near), recogniser.fresh(1))

@@ -3,13 +3,14 @@ from typing import Any
 import numpy as np
 
 from foresail.patterns.compiler import CompiledPattern, compile_pattern
-from foresail.patterns.recognition.families import FamilyRecogniser, Near
+from foresail.patterns.recognition.events import EventBatch, Near
+from foresail.patterns.recognition.families import FamilyRecogniser
 from foresail.patterns.recognition.family_states import FamilyStates
 from foresail.patterns.recognition.forms import form_of
 from foresail.patterns.recognition.matches import STATUS
-from foresail.patterns.recognition.migration import migrated, migrated_family
-from foresail.patterns.recognition.recogniser import Batch, Recogniser
+from foresail.patterns.recognition.recogniser import PatternRecogniser
 from foresail.patterns.spec import Output, Report, spec_of
+from tests.patterns.layered import LAYER, beside
 
 CONDITIONS = {"a": "x < 1", "b": "x >= 5"}
 
@@ -24,17 +25,17 @@ CHANGED = pattern("one", "a ; a ; b", version=2)
 OTHER = pattern("other", "b ; a")
 
 
-def batch(words: list[int], first: int = 0) -> Batch:
+def batch(words: list[int], first: int = 0) -> EventBatch:
     times = np.arange(first, first + len(words), dtype=np.int64) * 1_000_000
-    return Batch(np.array(words, dtype=np.int64).reshape(-1, 1), times, np.array([0, len(words)]))
+    return EventBatch(np.array(words, dtype=np.int64).reshape(-1, 1), times, np.array([0, len(words)]))
 
 
 def indices(before: list[CompiledPattern], after: list[CompiledPattern]) -> dict[str, list[int]]:
     """Where each pattern of `after` is found when it takes over from `before` between the events a and b."""
-    first = Recogniser(before, ONE.conditions)
+    first = PatternRecogniser(before, ONE.conditions)
     _, state = first.advance(batch([1]), first.fresh(1))
-    second = Recogniser(after, ONE.conditions)
-    matches, _ = second.advance(batch([2, 1, 1, 2], 1), migrated(state, first.form, second))
+    second = PatternRecogniser(after, ONE.conditions)
+    matches, _ = second.advance(batch([2, 1, 1, 2], 1), second.migrated(state, first.form))
     names = [second.patterns[p].name for p in matches.pattern]
     return {name: matches.index[[n == name for n in names]].tolist() for name in dict.fromkeys(names)}
 
@@ -77,18 +78,18 @@ def near(*words: dict[int, int]) -> Near:
 def read_by(reader: FamilyRecogniser, state: FamilyStates, first: int, *words: dict[int, int]) -> Any:
     times = np.arange(first, first + len(words), dtype=np.int64) * 1_000_000
     far = np.full((len(words), 1), OUT, dtype=np.int64)
-    return reader.advance(Batch(far, times, np.array([0, len(words)])), near(*words), state)
+    return reader.advance(beside(EventBatch(far, times, np.array([0, len(words)])), near(*words)), state)
 
 
 def test_a_family_with_runs_under_way_goes_on_feature_by_feature_in_a_new_catalog() -> None:
     changed = family("enters", "out ; out ; inside", version=2)
-    first = FamilyRecogniser([ENTERS, LIES], ENTERS.conditions)
+    first = FamilyRecogniser([ENTERS, LIES], LAYER, ENTERS.conditions)
     events: list[dict[int, int]] = [{0: OUT, 1: INSIDE}, {0: OUT, 1: INSIDE}, {0: INSIDE, 1: INSIDE}, {0: INSIDE}]
     _, state = read_by(first, first.fresh(1), 0, *events[:2])
     assert state.rows_at[-1] > 1, "a feature that is not as the far ones are"
     for after in ([ENTERS, LIES], [changed, LIES, ENTERS], [LIES, changed]):
-        second = FamilyRecogniser(after, ENTERS.conditions)
-        taken = migrated_family(state, first.form, second)
+        second = FamilyRecogniser(after, LAYER, ENTERS.conditions)
+        taken = second.migrated(state, first.form)
         assert taken.states.seen.tolist() == state.states.seen[: state.rows_at[-1]].tolist() == [2] * state.rows_at[-1]
         matches, _ = read_by(second, taken, 2, *events[2:])
         columns = (matches.pattern, matches.feature, matches.index, matches.start_time, matches.status)

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foresail.patterns.compiler import CompiledPattern, compile_pattern
-from foresail.patterns.recognition.migration import migrated
-from foresail.patterns.recognition.recogniser import Batch, Recogniser
+from foresail.patterns.recognition.events import EventBatch
+from foresail.patterns.recognition.recogniser import PatternRecogniser
 from foresail.patterns.spec import AfterMatch, Report, spec_of
 from tests.patterns.running import Found, batch_of, found_in, run
 
@@ -85,11 +85,11 @@ def test_all_starts_of_a_long_window_are_kept_wherever_the_track_is_cut(text: st
     letters = "".join(random.choice("ab") * random.choice([1, 2, 40, 200]) for _ in range(30))[:900]
     times = np.cumsum([random.choice([0, 1, 1, 2]) for _ in letters]).tolist()
     window = random.choice([75, 300, 2000])
-    recogniser = Recogniser([pattern(text, window_us=window)])
+    recogniser = PatternRecogniser([pattern(text, window_us=window)])
     state, rows = recogniser.fresh(1), list[Found]()
     edges = sorted({0, *(c for c in cuts if c < len(letters)), len(letters)})
     for first, end in pairwise(edges):
-        part: Batch = batch_of(recogniser, [truths(letters[first:end])], [times[first:end]])
+        part: EventBatch = batch_of(recogniser, [truths(letters[first:end])], [times[first:end]])
         matches, state = recogniser.advance(part, state)
         rows += found_in(matches, recogniser, part.first_of)
     starts = starts_of_runs if text.startswith("a{") else starts_of_pairs
@@ -102,10 +102,10 @@ def test_a_pattern_that_goes_on_in_another_catalog_keeps_its_earliest_start() ->
     windowed, other = pattern("any(a, b)", window_us=10), compile_pattern(spec_of("o", "c", WHERE, window_us=3))
     plain = compile_pattern(spec_of("q", "any(a, b)", WHERE))
     for before, after in (([plain, windowed], [other, windowed, plain]), ([windowed, plain], [plain])):
-        first, second = Recogniser(before), Recogniser(after)
+        first, second = PatternRecogniser(before), PatternRecogniser(after)
         _, state = first.advance(batch_of(first, [truths("aa")], [[0, 1]]), first.fresh(1))
         part = batch_of(second, [truths("b")], [[2]])
-        matches, _ = second.advance(part, migrated(state, first.form, second))
+        matches, _ = second.advance(part, second.migrated(state, first.form))
         assert {(f.start_time, f.first_start_time) for f in found_in(matches, second, part.first_of)} == {(1, 0)}
 
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from foresail.patterns.compiler import CompiledPattern, compile_pattern
 from foresail.patterns.conditions.parser import parse_condition
 from foresail.patterns.errors import CannotMatchError, Place, StateExplosionError
-from foresail.patterns.language.text import pattern_text
+from foresail.patterns.language.syntax import pattern_text
+from foresail.patterns.recognition.events import EventBatch
 from foresail.patterns.recognition.impossible import ImpossibleEventError
-from foresail.patterns.recognition.recogniser import Batch, Recogniser
+from foresail.patterns.recognition.recogniser import PatternRecogniser
 from foresail.patterns.recognition.tables import MOST_TRACKED_RUNS
 from foresail.patterns.spec import MOST_LISTED, AfterMatch, Output, Report, spec_of
 from tests.patterns.brute_force import matches_by_event
@@ -109,7 +110,7 @@ def test_cutting_a_batch_anywhere_changes_nothing(seed: int, data: st.DataObject
         *compiled(random, "f", output=Output.COUNT),
     ]
     tracks = [random_track(random, 12), stretched_track(random, 30), stretched_track(random, 30)]
-    recogniser = Recogniser(patterns)
+    recogniser = PatternRecogniser(patterns)
     events = [truths(t) for t in tracks]
     whole = batch_of(recogniser, events, [t.times for t in tracks])
     expected = found_in(recogniser.advance(whole, recogniser.fresh(3))[0], recogniser, whole.first_of)
@@ -187,22 +188,22 @@ def test_events_that_break_a_declared_exclusion_are_named() -> None:
 
 
 def test_no_events_find_nothing() -> None:
-    recogniser = Recogniser([compile_pattern(spec_of("p", "a", {"a": "x"}))])
-    empty = Batch(np.empty((0, 1), dtype=np.int64), np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
+    recogniser = PatternRecogniser([compile_pattern(spec_of("p", "a", {"a": "x"}))])
+    empty = EventBatch(np.empty((0, 1), dtype=np.int64), np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
     matches, _ = recogniser.advance(empty, recogniser.fresh(0))
     assert len(matches) == 0
 
 
 def test_more_than_64_conditions_use_several_words() -> None:
     patterns = [compile_pattern(spec_of(f"p{i:03}", "a ; b", {"a": f"v{i}", "b": f"w{i}"})) for i in range(70)]
-    recogniser = Recogniser(patterns)
+    recogniser = PatternRecogniser(patterns)
     assert recogniser.words == 3
     condition = [parse_condition(f"{letter}69", Place("x")) for letter in "vw"]
     words = np.zeros((2, 3), dtype=np.int64)
     for n, c in enumerate(condition):
         bit = recogniser.conditions.index(c)
         words[n, bit // 64] = np.array([1 << bit % 64], dtype=np.uint64).view(np.int64)[0]
-    matches, _ = recogniser.advance(Batch(words, np.arange(2), np.array([0, 2])), recogniser.fresh(1))
+    matches, _ = recogniser.advance(EventBatch(words, np.arange(2), np.array([0, 2])), recogniser.fresh(1))
     assert [(int(p), int(i)) for p, i in zip(matches.pattern, matches.index, strict=True)] == [(69, 2)]
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from foresail.patterns.compiler import compile_pattern
 from foresail.patterns.errors import CannotMatchError, StateExplosionError
-from foresail.patterns.language.text import pattern_text
+from foresail.patterns.language.syntax import pattern_text
 from foresail.patterns.recognition.reference import Event, Finding, recognise
 from foresail.patterns.recognition.tables import MOST_TRACKED_RUNS
 from foresail.patterns.spec import AfterMatch, Report, spec_of

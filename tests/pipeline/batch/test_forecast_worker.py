@@ -7,16 +7,16 @@ import numpy as np
 import pyarrow as pa
 
 from foresail.models.counts import NO_GROUP, GroupedCounts, grouped_from_bytes, merge_grouped
+from foresail.models.decisions import KINDS as FORECAST_KINDS
 from foresail.models.groups import GroupModels, build_groups
-from foresail.models.kinds import KINDS as FORECAST_KINDS
 from foresail.models.model import Emission, Model, ModelSettings, build
 from foresail.models.suffix_tree import LearnSettings
 from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.recognition.events import EventBatch
 from foresail.patterns.spec import spec_of
-from foresail.pipeline.batch.forecast_worker import FORECASTS, POSITIVE, Asked, BeginForecasting, GroupsServed
-from foresail.pipeline.batch.recognition_line import EventRows
+from foresail.pipeline.batch.forecast_worker import FORECASTS, POSITIVE, BeginForecasting, GroupsServed, ServingModels
 from foresail.pipeline.training.count import BeginCounting
-from foresail.pipeline.training.track_groups import Membership
+from foresail.pipeline.training.symbols import Membership
 from tests.models.forecasting import random_text
 from tests.models.letters import MINUTE, lettered, words_of
 
@@ -28,18 +28,18 @@ LETTERS = {"ferry": "aab", "tug": "abcx", "yacht": "x", None: "abx"}
 MEMBERSHIP = Membership(pa.array(TRACKS), pa.array(KINDS))
 
 
-def rows_of(tracks: list[int], begin: int = 0, end: int = 60) -> EventRows:
+def rows_of(tracks: list[int], begin: int = 0, end: int = 60) -> EventBatch:
     texts = [random_text(Random(n), 60, LETTERS[KINDS[n]])[begin:end] for n in tracks]
     times = np.tile(np.arange(begin, end, dtype=np.int64) * MINUTE, len(tracks))
     words = np.concatenate([words_of(PATTERN, text) for text in texts])
     first_of = np.arange(len(tracks) + 1, dtype=np.int64) * (end - begin)
-    return EventRows(pa.array([TRACKS[n] for n in tracks]), first_of, times, words)
+    return EventBatch(words, times, first_of, pa.array([TRACKS[n] for n in tracks]))
 
 
 def counted(*partitions: list[int]) -> GroupedCounts:
     parts = []
     for tracks in partitions:
-        walk = BeginCounting((PATTERN,), (), 4, {PATTERN.name: MEMBERSHIP})()
+        walk = BeginCounting((PATTERN,), {}, 4, {PATTERN.name: MEMBERSHIP})()
         assert not list(walk.advance(rows_of(tracks)))
         (batch,) = walk.finish()
         parts.append(grouped_from_bytes(batch.column("counts")[0].as_py()))
@@ -50,10 +50,10 @@ def models_of(counts: GroupedCounts) -> tuple[Model, GroupModels]:
     return build(PATTERN, counts.together(), SETTINGS), build_groups(PATTERN, counts, SETTINGS, "vessel_type", 2)
 
 
-def told(batches: list[EventRows], emission: Emission = "all") -> tuple[pa.Table, dict[tuple[str, str], int]]:
+def told(batches: list[EventBatch], emission: Emission = "all") -> tuple[pa.Table, dict[tuple[str, str], int]]:
     whole, groups = models_of(counted([0, 1, 2], [3, 4, 5]))
-    asked = Asked((whole,), PATTERN.conditions, (GroupsServed(groups, MEMBERSHIP),))
-    walk = BeginForecasting(asked, (), emission)()
+    asked = ServingModels((whole,), PATTERN.conditions, (GroupsServed(groups, MEMBERSHIP),))
+    walk = BeginForecasting(asked, {}, emission)()
     found = [batch for rows in batches for batch in walk.advance(rows)]
     return pa.Table.from_batches(found), dict(walk.counts)
 
@@ -92,7 +92,7 @@ def test_where_there_is_no_interval_there_is_no_probability_and_the_other_kinds_
     whole = build(PATTERN, counted([0, 1, 2], [3, 4, 5]).together(), SETTINGS)
     for kind in FORECAST_KINDS:
         model = whole.with_settings(kind=kind, threshold=0.6)
-        walk = BeginForecasting(Asked((model,), PATTERN.conditions), (), "all")()
+        walk = BeginForecasting(ServingModels((model,), PATTERN.conditions), {}, "all")()
         rows = pa.Table.from_batches(list(walk.advance(rows_of([0, 2, 5])))).to_pylist()
         none = [row for row in rows if row["earliest"] is None]
         if kind == "interval":
@@ -110,7 +110,7 @@ def test_a_pattern_that_the_events_do_not_fit_is_not_counted_and_the_others_are(
     rows = rows_of([0, 1])
     rows.words[5] = 0b11
     odd = compile_pattern(spec_of("odd", "x", {"x": 'letter == "x"'}))
-    walk = BeginCounting((other, odd), (), 4)()
+    walk = BeginCounting((other, odd), {}, 4)()
     assert not list(walk.advance(rows))
     (batch,) = walk.finish()
     found = {row["pattern"]: row for row in batch.to_pylist()}

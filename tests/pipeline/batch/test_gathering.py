@@ -8,43 +8,40 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foresail.patterns.recognition.families import Near
-from foresail.pipeline.batch.gathering import bucket_keys, gathered, in_slices, put_together, spark_hash
-from foresail.pipeline.batch.parquet_reader import ReadBatch
-from foresail.pipeline.batch.recognition_line import EventRows, FamilyRows
-from foresail.pipeline.results.match_batch import Places
+from foresail.patterns.recognition.events import EventBatch, LayerEvents, Near
+from foresail.pipeline.batch.gathering import bucket_keys, gathered, put_together, spark_hash
 
 Event = tuple[str, int, int, int, float, tuple[int, ...]]
 
 
-def read_batch(events: list[Event]) -> ReadBatch:
+def read_batch(events: list[Event]) -> EventBatch:
     """Events as (track, time, offset, word, lon, near features)."""
     track = pa.array([event[0] for event in events]).dictionary_encode()
     near = [feature for event in events for feature in event[5]]
     at = np.cumsum([0, *(len(event[5]) for event in events)])
-    family = FamilyRows(
+    family = LayerEvents(
         np.array([[-event[3]] for event in events], dtype=np.int64),
         Near(at.astype(np.int64), np.array(near, dtype=np.int32), np.array(near, dtype=np.int64).reshape(-1, 1) * 10),
         [f"f{n}" for n in range(9)],
     )
     columns = [np.array([event[place] for event in events], dtype=np.int64) for place in (1, 2, 3)]
     lon = np.array([event[4] for event in events])
-    return ReadBatch(
-        track.dictionary, track.indices.to_numpy(), columns[0], columns[1], columns[2].reshape(-1, 1), (family,),
-        Places(lon, -lon),
+    return EventBatch(
+        columns[2].reshape(-1, 1), columns[0], np.arange(len(events) + 1), track,
+        {"offset": columns[1], "lon": lon, "lat": -lon}, {"ports": family},
     )  # fmt: skip
 
 
-def listed(rows: EventRows) -> list[tuple[object, ...]]:
-    (family,) = rows.families
+def listed(rows: EventBatch) -> list[tuple[object, ...]]:
+    (family,) = rows.layers.values()
     assert rows.places is not None
     return [
         (
-            rows.tracks[slot].as_py(), int(rows.times[n]), int(rows.words[n, 0]), float(rows.places.lon[n]),
+            rows.keys[slot].as_py(), int(rows.times[n]), int(rows.words[n, 0]), float(rows.places.lon[n]),
             family.near.feature[family.near.at[n] : family.near.at[n + 1]].tolist(),
             (family.near.words[family.near.at[n] : family.near.at[n + 1], 0]).tolist(), int(family.words[n, 0]),
         )
-        for slot in range(len(rows.tracks))
+        for slot in range(rows.key_count)
         for n in range(rows.first_of[slot], rows.first_of[slot + 1])
     ]  # fmt: skip
 
@@ -66,8 +63,8 @@ def test_nothing_is_lost_or_out_of_order(events: list[Event], buckets: int, batc
     arrived: list[tuple[object, ...]] = []
     for key in keys:
         mine = [batch.filter(pa.array(batch.column("bucket").to_numpy() == key)) for batch in sent]
-        for rows in put_together([batch for batch in mine if len(batch)], 1, [(1, ["f"] * 9)]):
-            arrived += [event for part in in_slices(rows, most) for event in listed(part)]
+        for rows in put_together([batch for batch in mine if len(batch)], 1, {"ports": (1, ["f"] * 9)}):
+            arrived += [event for part in rows.in_slices(most) for event in listed(part)]
     by_track = {track: [event for event in arrived if event[0] == track] for track in {event[0] for event in events}}
     for track, found in by_track.items():
         ordered = sorted((event for event in events if event[0] == track), key=lambda event: event[1:3])

@@ -1,6 +1,11 @@
-"""Faults a user can mend are one line; faults of the program keep their trace."""
+"""Faults a user can mend are one line; faults of the program keep their trace.
+
+A line on standard error begins with the name of whoever says it.
+"""
 
 import errno
+import subprocess
+import sys
 
 import pytest
 
@@ -47,3 +52,21 @@ def test_a_fault_of_the_program_has_no_sentence() -> None:
 def test_a_strangers_error_of_the_same_name_is_not_ours() -> None:
     stranger = type("PatternError", (Exception,), {"__module__": "elsewhere"})
     assert sentence_of(stranger("x")) is None
+
+
+SAYS = """
+import logging
+from foresail.pipeline.cli.faults import show_log_lines
+show_log_lines({verbose})
+logging.getLogger("kafka.conn").error("connection refused")
+logging.getLogger("foresail.pipeline.stream.query.job").warning("the broker is gone")
+logging.getLogger("matplotlib.font_manager").warning("no font")
+"""
+
+
+@pytest.mark.parametrize(("verbose", "kafka"), [(False, []), (True, ["kafka: connection refused"])])
+def test_a_library_speaks_under_its_own_name_and_kafka_only_when_asked(verbose: bool, kafka: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SAYS.format(verbose=verbose)], capture_output=True, text=True, check=True
+    )
+    assert done.stderr.splitlines() == [*kafka, "foresail: the broker is gone", "matplotlib: no font"]

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from foresail.pipeline.cli import foresail
-from foresail.pipeline.cli.ingest_tables import notes_on, show_result
+from foresail.pipeline.cli.ingest import notes_on, show_result
 from foresail.pipeline.jobs.ingest import IngestResult
 
 

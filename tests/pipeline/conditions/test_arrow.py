@@ -44,6 +44,7 @@ def test_times_of_any_unit_and_days_are_microseconds() -> None:
     moment = dt.datetime(1969, 12, 31, 23, 59, 59, tzinfo=dt.UTC)
     for unit in ("s", "ms", "us", "ns"):
         assert array_column(pa.array([moment], pa.timestamp(unit, tz="Europe/Athens"))).values.tolist() == [-1_000_000]
+    assert array_column(pa.array([1_999, 2_000], pa.timestamp("ns"))).values.tolist() == [1, 2]
     assert array_column(pa.array([dt.date(1970, 1, 2)])).values.tolist() == [86_400_000_000]
 
 

@@ -107,7 +107,8 @@ def trained(
 
 
 def forecast(spark: "SparkSession", events: str, models: Path, out: Path, *texts: str, **others: Any) -> dict[str, Any]:
-    from foresail.pipeline.jobs.forecast import ForecastRequest, run_forecast
+    from foresail.pipeline.jobs.forecast import run_forecast
+    from foresail.pipeline.jobs.forecast_request import ForecastRequest
 
     return run_forecast(spark, ForecastRequest([events], catalog(*(texts or (ENTRY,))), models, out, **others), SILENT)
 
@@ -179,6 +180,7 @@ def test_one_pattern_s_fault_leaves_the_training_of_the_others_alone(
 ) -> None:
     """One fails by a fault of ours, one because events do not fit it, one while it is learned; one is trained."""
     from foresail.pipeline.jobs import train
+    from foresail.pipeline.training import learning
 
     def failing(p: Any, *others: Any) -> Any:
         if p.name == "unchosen":
@@ -192,9 +194,9 @@ def test_one_pattern_s_fault_leaves_the_training_of_the_others_alone(
             raise ModelError(msg)
         return build(pattern, *others)
 
-    choose, build = train.choose, train.build
-    monkeypatch.setattr(train, "choose", failing)
-    monkeypatch.setattr(train, "build", unlearned)
+    choose, build = learning.choose, learning.build
+    monkeypatch.setattr(learning, "choose", failing)
+    monkeypatch.setattr(learning, "build", unlearned)
     named = [ENTRY.replace("name: entry", f"name: {name}") for name in ("unchosen", "unlearned")]
     summary = train.run_train(spark, request(events, tmp_path, *named, ENTRY, UNCOUNTED), SILENT)
     assert [row["pattern"] for row in summary["patterns"]] == ["entry"]
@@ -212,7 +214,7 @@ def test_one_pattern_s_fault_leaves_the_training_of_the_others_alone(
 def test_one_pattern_s_fault_leaves_the_evaluation_of_the_others_alone(
     spark: "SparkSession", events: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from foresail.pipeline.jobs import evaluate as job
+    from foresail.pipeline.training import evaluating
 
     def failing(p: Any, *others: Any) -> Any:
         if p.name == "odd":
@@ -220,8 +222,8 @@ def test_one_pattern_s_fault_leaves_the_evaluation_of_the_others_alone(
             raise ValueError(msg)
         return evaluated(p, *others)
 
-    evaluated = job._evaluated
-    monkeypatch.setattr(job, "_evaluated", failing)
+    evaluated = evaluating._evaluated
+    monkeypatch.setattr(evaluating, "_evaluated", failing)
     summary = evaluate(spark, events, tmp_path, ENTRY.replace("name: entry", "name: odd"), ENTRY)
     assert {row["pattern"] for row in summary["rows"]} == {"entry"}
     assert "y_prob contains values greater than 1" in summary["skipped"]["odd"]
@@ -231,11 +233,12 @@ def test_a_full_disk_is_no_pattern_s_fault(
     spark: "SparkSession", events: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from foresail.pipeline.jobs import train
+    from foresail.pipeline.training import learning
 
     def full(*_: Any) -> Any:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(train, "build", full)
+    monkeypatch.setattr(learning, "build", full)
     with pytest.raises(OSError, match="No space left"):
         train.run_train(spark, request(events, tmp_path), SILENT)
 
@@ -346,7 +349,7 @@ def evaluate(spark: "SparkSession", events: str, out: Path, *texts: str, **other
 def test_an_evaluation_has_every_model_in_one_table_and_a_report_beside_it(
     spark: "SparkSession", events: str, tmp_path: Path, by: str
 ) -> None:
-    from foresail.models.scoring.folds import By
+    from foresail.models.scoring.thresholds import By
 
     summary = evaluate(spark, events, tmp_path, LEARNED, by=By(by))
     folds = {(row["model"], row["fold"]) for row in summary["rows"]}
@@ -360,7 +363,7 @@ def test_an_evaluation_has_every_model_in_one_table_and_a_report_beside_it(
 
 
 def test_what_cannot_be_evaluated_is_said_in_one_line(spark: "SparkSession", events: str, tmp_path: Path) -> None:
-    from foresail.models.scoring.folds import By
+    from foresail.models.scoring.thresholds import By
 
     one = write_events(tmp_path / "one", tracks=1, events=200)
     with pytest.raises(InputError, match=r"one track only.*--by time"):

@@ -55,7 +55,8 @@ def write_ferries(folder: Path, tracks: int = 10, events: int = 500) -> str:
 
 def test_a_family_has_one_model_and_forecasts_for_each_port(spark: "SparkSession", tmp_path: Path) -> None:
     from foresail.pipeline.jobs.evaluate import EvaluateRequest, run_evaluate
-    from foresail.pipeline.jobs.forecast import ForecastRequest, run_forecast
+    from foresail.pipeline.jobs.forecast import run_forecast
+    from foresail.pipeline.jobs.forecast_request import ForecastRequest
     from foresail.pipeline.jobs.train import TrainRequest, run_train
 
     events, catalog = write_ferries(tmp_path / "events"), Catalog((built_in_catalog()["port_entry"],))

@@ -64,7 +64,8 @@ def wanted(events: str, models: Path, **others: Any) -> "TrainRequest":
 
 
 def forecast(spark: "SparkSession", events: str, models: Path, out: Path) -> tuple[dict[str, Any], list[Any]]:
-    from foresail.pipeline.jobs.forecast import ForecastRequest, run_forecast
+    from foresail.pipeline.jobs.forecast import run_forecast
+    from foresail.pipeline.jobs.forecast_request import ForecastRequest
 
     summary = run_forecast(spark, ForecastRequest([events], catalog(), models, out, form="jsonl"), SILENT)
     with Path(summary["output"]).open(encoding="utf-8") as lines:

@@ -14,7 +14,7 @@ from foresail.pipeline.jobs.ingest import IngestOrder, IngestResult, check_balan
 from foresail.pipeline.sinks.output_folder import claim_output
 from foresail.pipeline.sources.feed import Feed
 from foresail.pipeline.sources.feeds import find_feed
-from foresail.pipeline.stages.layout import read_by_track, read_layout
+from foresail.pipeline.stages.layout import read_layout
 from foresail.pipeline.stages.policy import Policy
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def test_appending_keeps_the_layout_and_takes_nothing_in_twice(spark: "SparkSess
     layout = read_layout(out / "events")
     assert layout is not None
     assert (layout.rows, layout.tracks) == (80, 20)
-    events = read_by_track(spark, out / "events")
+    events = spark.read.parquet(str(out / "events"))
     rows = [(row["track"], row["time"], row["gap_s"]) for row in events.collect()]
     assert rows == sorted(rows, key=lambda row: row[:2])
     assert {row[2] for row in rows} == {None, 300.0, 600.0}, "what came later is a neighbour of what was there"

@@ -13,7 +13,8 @@ from foresail.patterns.catalog.loader import read_catalog
 from foresail.patterns.errors import PatternError
 from foresail.pipeline.batch.planner import Scheme
 from foresail.pipeline.errors import InputError, OutputError
-from foresail.pipeline.jobs.recognise import RecogniseRequest, run_recognise
+from foresail.pipeline.jobs.recognise import run_recognise
+from foresail.pipeline.jobs.recognise_request import RecogniseRequest
 from foresail.pipeline.kafka import create_topics
 from foresail.pipeline.progress import SILENT
 

@@ -7,7 +7,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from foresail.patterns.catalog.loader import read_catalog
-from foresail.pipeline.jobs.recognise import RecogniseRequest, run_recognise
+from foresail.pipeline.jobs.recognise import run_recognise
+from foresail.pipeline.jobs.recognise_request import RecogniseRequest
 from foresail.pipeline.jobs.recognition_outputs import write_outputs
 from foresail.pipeline.progress import SILENT
 

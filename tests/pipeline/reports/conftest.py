@@ -10,7 +10,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from foresail.geo import Layer, read_layers
 from foresail.patterns.catalog.loader import Catalog, read_catalog
-from foresail.pipeline.jobs.recognise import RecogniseRequest, run_recognise
+from foresail.pipeline.jobs.recognise import run_recognise
+from foresail.pipeline.jobs.recognise_request import RecogniseRequest
 from foresail.pipeline.progress import SILENT
 
 EVIL = "<img src=x onerror=alert(1)>"

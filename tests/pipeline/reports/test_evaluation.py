@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from foresail.pipeline.reports.evaluation import evaluation_page, write_evaluation_page
-from foresail.pipeline.reports.evaluation_words import grade, in_short, verdict
+from foresail.pipeline.reports.evaluation_plots import grade, in_short, verdict
 from foresail.pipeline.reports.page import render_page
 from tests.pipeline.reports.evaluation_case import HOSTILE, MODELS, PATTERNS, evaluation_case
 

@@ -8,9 +8,9 @@ from foresail.pipeline.reports.evaluation import evaluation_page
 from foresail.pipeline.reports.found import Found, TrackCount
 from foresail.pipeline.reports.map_view import MapView, Mark, MarkGroup, TrackLine, map_data, map_markup
 from foresail.pipeline.reports.page import Page, Section, paragraphs, write_page
-from foresail.pipeline.reports.palette import sign_of
+from foresail.pipeline.reports.plots import sign_of
 from foresail.pipeline.reports.timeline import TimeRow, TimeSpan, timeline
-from foresail.pipeline.reports.track_section import search_box, track_section
+from foresail.pipeline.reports.tracks import search_box, track_section
 from tests.pipeline.reports.browser import Loaded, find_browser, load
 from tests.pipeline.reports.evaluation_case import PATTERNS, evaluation_case
 

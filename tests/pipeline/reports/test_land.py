@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 import shapely
 
-from foresail.pipeline.reports.land import LAND_FILE, MOST_POINTS, land_around
-from foresail.pipeline.reports.simplify_land import packed, simplified
+from foresail.pipeline.reports.land import LAND_FILE, MOST_POINTS, land_around, packed, simplified
 
 
 def on_land(box: tuple[float, float, float, float], lon: float, lat: float) -> bool:

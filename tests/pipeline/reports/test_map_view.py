@@ -11,7 +11,7 @@ from foresail.pipeline.reports.map_view import (
     map_data,
     map_markup,
 )
-from foresail.pipeline.reports.palette import SHAPES, sign_of
+from foresail.pipeline.reports.plots import SHAPES, sign_of
 
 MARK = Mark(2.0, 51.0, 100.4, 160.0, ("<b>",), "match-1")
 VIEW = MapView(

@@ -11,9 +11,15 @@ from pyspark.sql import SparkSession
 from foresail.patterns.catalog.loader import read_catalog
 from foresail.patterns.compiler import compile_pattern
 from foresail.patterns.spec import without_features
-from foresail.pipeline.reports.absent_section import absent_details, in_short, near_miss_group
 from foresail.pipeline.reports.match_events import Searched
-from foresail.pipeline.reports.near_misses import _sought, read_near_misses, seen
+from foresail.pipeline.reports.near_misses import (
+    _sought,
+    absent_details,
+    in_short,
+    near_miss_group,
+    read_near_misses,
+    seen,
+)
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
 PATTERNS = """

@@ -1,4 +1,7 @@
-"""Plots place what they are given, and their axes have round numbers."""
+"""Plots place what they are given, and their axes have round numbers.
+
+A curve of characters has a column per value, as high as the value is.
+"""
 
 import re
 from math import inf, nan
@@ -6,7 +9,18 @@ from math import inf, nan
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foresail.pipeline.reports.plots import HEIGHT, WIDTH, Axis, Curve, Plot, bars, curves, round_step
+from foresail.pipeline.reports.plots import (
+    HEIGHT,
+    MOST_COLUMNS,
+    WIDTH,
+    Axis,
+    Curve,
+    Plot,
+    bars,
+    curves,
+    round_step,
+    text_curve,
+)
 
 PLOT = Plot(Axis("x", 0, 10), Axis("y", 0, 1))
 
@@ -42,3 +56,15 @@ def test_everything_is_drawn_within_the_picture() -> None:
     ys = [float(y) for y in re.findall(r'y\d?="([\d.]+)"', drawn)]
     assert max(xs) <= WIDTH
     assert max(ys) <= HEIGHT
+
+
+def test_columns_are_as_high_as_the_values() -> None:
+    lines = text_curve([0.0, 0.1, 0.2], height=2)
+    assert [line[9:] for line in lines[:2]] == ["  █", " ██"]
+    assert lines[0].startswith("  20.0% │")
+    assert lines[-1].strip() == "1 3"
+
+
+def test_long_curves_are_gathered_and_empty_ones_are_flat() -> None:
+    assert max(len(line) for line in text_curve([0.01] * 200)) <= MOST_COLUMNS + 9
+    assert set("".join(line[9:] for line in text_curve([0.0] * 5)[:6])) <= {" "}

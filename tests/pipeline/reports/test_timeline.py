@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from foresail.pipeline.reports.palette import sign_of
+from foresail.pipeline.reports.plots import sign_of
 from foresail.pipeline.reports.timeline import MOST_BINS, TICKS, TimeRow, TimeSpan, label, ticks, timeline
 
 START = datetime(2026, 3, 2, tzinfo=UTC).timestamp()

@@ -48,12 +48,15 @@ def test_a_cluster_is_told_nothing_of_this_machine_s_classes(monkeypatch: pytest
         assert ("SharedArchiveFile" in chosen["spark.driver.extraJavaOptions"]) is told
 
 
-def test_only_the_newest_archives_are_kept(tmp_path: Path) -> None:
+def test_the_archives_that_were_used_last_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(class_archive, "MOST_KEPT", 3)
+    monkeypatch.setattr(class_archive, "place_of", lambda _: tmp_path / "e.jsa")
     for age, name in enumerate("abcde"):
         (tmp_path / f"{name}.jsa").touch()
         os.utime(tmp_path / f"{name}.jsa", (1000 - age, 1000 - age))
+    assert options([]).startswith("-XX:SharedArchiveFile")
     class_archive._sweep(tmp_path)
-    assert sorted(file.stem for file in tmp_path.iterdir()) == ["a", "b", "c"]
+    assert sorted(file.stem for file in tmp_path.iterdir()) == ["a", "b", "e"]
 
 
 @pytest.mark.spark

@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from collections import deque
+from collections.abc import Iterator
 
 import pytest
 
@@ -94,6 +95,15 @@ def test_an_error_from_java_is_cut_to_its_root(text: str, line: str) -> None:
     assert one_line(RuntimeError(text)) == line
 
 
+@pytest.fixture
+def own_interruptions() -> Iterator[None]:
+    """Python's own handler: that of the command would remember the interruption for the rest of the process."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("own_interruptions")
 def test_an_interruption_waits_for_the_end_of_the_block() -> None:
     reached = []
     before = signal.getsignal(signal.SIGINT)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from pyproj import Geod
 
-from foresail.pipeline.simulator.fleet.definitions import routes
-from foresail.pipeline.simulator.fleet.driving import IDLE, MOVING, OFF, PARKED
+from foresail.pipeline.simulator.fleet.scenario import routes
+from foresail.pipeline.simulator.fleet.tasks import IDLE, MOVING, OFF, PARKED
 from foresail.pipeline.simulator.truth import INCIDENTAL, INJECTED, NEAR_MISS
 
 GEOD = Geod(ellps="WGS84")

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 from kafka import KafkaProducer
 
-from foresail.pipeline.errors import InputError
 from foresail.pipeline.jobs.ingest import IngestOrder, ingest
 from foresail.pipeline.kafka import create_topics
 from foresail.pipeline.sinks.output_folder import claim_output
 from foresail.pipeline.sources.feeds import find_feed
-from foresail.pipeline.sources.kafka import Topic, parse_topic, stream_topic
-from foresail.pipeline.sources.reading import parse_lines
-from foresail.pipeline.stages.clean import clean
+from foresail.pipeline.sources.kafka import Topic
 from foresail.pipeline.stages.policy import Policy
 
 if TYPE_CHECKING:
@@ -49,30 +46,3 @@ def test_a_topic_is_ingested_and_balances(spark: "SparkSession", topic: Topic, t
     result = ingest(spark, IngestOrder(find_feed("kafka_json"), (address,), out, Policy(), NOW))
     assert (result.rows_in, result.rows_out, result.rejected, result.duplicates) == (6, 3, 2, 1)
     assert spark.read.parquet(str(out / "events")).count() == 3
-
-
-@pytest.mark.kafka
-@pytest.mark.spark
-def test_a_stream_of_the_topic_goes_through_the_same_adapter(
-    spark: "SparkSession", topic: Topic, tmp_path: Path
-) -> None:
-    lines = stream_topic(spark, topic, starting_offsets="earliest")
-    judged = clean(parse_lines(lines, find_feed("kafka_json")), Policy(), "maritime", NOW)
-    query = (
-        judged.writeStream.format("parquet")
-        .option("checkpointLocation", str(tmp_path / "checkpoint"))
-        .option("path", str(tmp_path / "out"))
-        .trigger(availableNow=True)
-        .start()
-    )
-    query.awaitTermination(120)
-    assert query.exception() is None
-    rows = spark.read.parquet(str(tmp_path / "out")).collect()
-    assert len(rows) == 6
-    assert sorted(row["line"] for row in rows if row["reason"] is None) == [0, 1, 2, 5]
-    assert {row["source"] for row in rows} == {f"kafka:{TOPIC}/0"}
-
-
-def test_an_address_that_names_no_topic_is_told_how_to() -> None:
-    with pytest.raises(InputError, match=r"Write kafka://host:9092/topic"):
-        parse_topic("kafka://localhost")

@@ -5,9 +5,8 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foresail.pipeline.sources.nmea import as_batch
+from foresail.pipeline.sources.nmea import as_batch, checksum
 from foresail.pipeline.sources.nmea_decoder import Decoded, Decoder, Line
-from foresail.pipeline.sources.nmea_sentence import checksum
 
 POSITION = "!AIVDM,1,1,,A,13u?etPv2;0n:dDPwUM1U1Cb069D,0*24"
 STATIC = (

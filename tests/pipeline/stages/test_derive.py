@@ -1,15 +1,18 @@
-"""Derived attributes: their definitions in a batch, and the same numbers bit for bit in a stream."""
+"""Derived attributes: their definitions in a batch, and the same numbers in arrays, as a stream makes them."""
 
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from foresail.pipeline.schemas import DERIVED_COLUMNS, POSITION_SCHEMA
-from foresail.pipeline.stages.derive import DeriveOptions, derive, options_of
-from foresail.pipeline.stages.derive_stream import derive_stream
+from foresail.pipeline.stages.derive import DeriveOptions, derive, derived_arrays, options_of
 from foresail.pipeline.stages.policy import Policy
+from foresail.pipeline.stages.track_memory import empty_memory, meet
+from foresail.pipeline.stream.bucket.deriving import nullable_columns, plain_columns
+from foresail.pipeline.stream.bucket.input_rows import with_status
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -104,45 +107,60 @@ def test_minutes_are_counted_from_the_first_position_and_from_each_gap(spark: "S
     assert [row["minutes_since_start"] for row in short[:3]] == [0.0, 0.0, 0.0]
 
 
-def test_a_stream_gives_the_numbers_of_a_batch_bit_for_bit(spark: "SparkSession", tmp_path: Path) -> None:
-    rows = [
-        {
-            "track": f"t{n % 7}",
-            "t": 17.25 * n + (n % 3) * 0.123457 + 2000 * (n // 90),
-            "lon": math.sin(n) * 179.9 if n % 20 < 7 else n % 7 + n * 1e-4,
-            "lat": math.cos(n * 0.7) * 89.0 if n % 20 < 7 else 0.0,
-            "speed_kn": None if n % 5 == 0 else (n * 0.37) % 30,
-            "heading_deg": None if n % 4 == 0 else (n * 77.7) % 360,
-            "course_deg": (n * 33.3) % 360,
-            "nav_status": None if n % 11 == 0 else (n // 20) % 3,
-            "mmsi": 200_000_000 + n,
-        }
-        for n in range(240)
-    ]
-    frame = positions(spark, *rows)
-    folder = tmp_path / "in"
-    for part in range(3):
-        frame.filter(f"offset >= {part * 80} AND offset < {part * 80 + 80}").coalesce(1).write.mode("append").parquet(
-            str(folder)
-        )
-    stream = spark.readStream.schema(POSITION_SCHEMA).option("maxFilesPerTrigger", 1).parquet(str(folder))
-    derived = derive_stream(stream, OPTIONS, buckets=2)
-    query = (
-        derived.writeStream.format("parquet")
-        .option("checkpointLocation", str(tmp_path / "checkpoint"))
-        .option("path", str(tmp_path / "out"))
-        .trigger(availableNow=True)
-        .start()
-    )
-    query.awaitTermination(120)
-    assert query.exception() is None
-    streamed = {row["offset"]: row for row in spark.read.parquet(str(tmp_path / "out")).collect()}
-    batch = {row["offset"]: row for row in derive(frame, OPTIONS).collect()}
-    assert len(streamed) == len(batch) == 240
-    assert {row["late_reason"] for row in streamed.values()} == {None}
-    columns = [*DERIVED_COLUMNS, "speed_kn", "accelerating", "mmsi", "nav_status", "time"]
-    different = [(n, c) for n in batch for c in columns if batch[n][c] != streamed[n][c]]
-    assert different == []
-    assert sum(row["speed_implied"] for row in batch.values()) > 5
-    assert sum(row["minutes_since_start"] == 0 for row in batch.values()) == 7 * 3
-    assert sum(row["status_duration_min"] is not None for row in batch.values()) > 100
+def random_tracks(seed: int, number: int = 600) -> list[dict[str, Any]]:
+    """Positions with unknown values, gaps, still stretches, jumps, and steps over the antimeridian."""
+    rng = np.random.default_rng(seed)
+    track, step = rng.integers(0, 7, number), rng.choice([0.25, 17.123457, 60.0, 1800.0, 2400.0], number)
+    time = 1_700_000_000 + pd.Series(step).groupby(track).cumsum().to_numpy()
+    lon = np.where(rng.random(number) < 0.1, rng.uniform(-180, 180, number), rng.choice([-179.999, 179.999], number))
+    near = np.where(track < 3, 8 + np.cumsum(rng.choice([0.0, 1e-7, 0.004], number)), lon)
+    some: dict[str, list[Any]] = {
+        "speed_kn": unknown_among(rng, np.round(rng.uniform(0, 30, number), 1), 0.4),
+        "heading_deg": unknown_among(rng, rng.integers(0, 360, number).astype(float), 0.3),
+        "course_deg": unknown_among(rng, rng.uniform(0, 360, number), 0.2),
+        "nav_status": unknown_among(rng, np.repeat(rng.integers(0, 3, number // 4), 4), 0.1),
+        "engine": unknown_among(rng, rng.choice(["idle", "moving"], number), 0.9),
+        "accelerating": unknown_among(rng, rng.random(number) < 0.5, 0.8),
+    }
+    some["speed_kmh"] = [None if knots is None else knots * 1.852 for knots in some["speed_kn"]]
+    lat = np.where(track < 4, 54 + np.cumsum(rng.choice([0.0, 1e-4], number)), rng.uniform(-60, 60, number).round(1))
+    some |= {"lon": near.tolist(), "lat": lat.tolist()}
+    some |= {"t": time.round(6).tolist(), "track": [f"t{n}" for n in track]}
+    return [{name: values[n] for name, values in some.items()} for n in range(number)]
+
+
+def unknown_among(rng: np.random.Generator, values: np.ndarray[Any, Any], share: float) -> list[Any]:
+    return [None if rng.random() < share else value for value in values.tolist()]
+
+
+OF_THE_WAY = ("distance_m", "implied_speed_kn", "speed_kn", "speed_kmh")
+"""What is made of sines, cosines and arcsines."""
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_arrays_give_the_numbers_of_spark(spark: "SparkSession", seed: int) -> None:
+    frame = positions(spark, *random_tracks(seed))
+    options = DeriveOptions(fill_speeds=("speed_kn", "speed_kmh"))
+    columns = [*DERIVED_COLUMNS, "speed_kn", "speed_kmh", "accelerating"]
+    expected = {row["offset"]: row for row in derive(frame, options).collect()}
+    arrived = with_status(frame.toPandas())
+    ordered = arrived.sort_values(["time", "offset"], kind="stable", ignore_index=True)
+    memory, made = empty_memory(), []
+    for part in np.array_split(np.arange(len(ordered)), 5):  # as a stream has them, in any cut
+        met = meet(ordered.iloc[part], memory, gap_us=options.gap_us)
+        memory = met.memory
+        read = met.positions[met.positions["late_reason"].isna()]
+        derived = derived_arrays(nullable_columns(read), options)
+        made.append(pd.DataFrame({"offset": read["offset"].to_numpy(), **plain_columns(derived, len(read))}))
+    got = pd.concat(made).set_index("offset")
+    assert len(got) == len(expected) == 600
+    for name in columns:
+        for offset, value in got[name].items():
+            want = expected[offset][name]
+            same = want is None if pd.isna(value) else want == value
+            if not same and name in OF_THE_WAY and want is not None:
+                same = want == pytest.approx(value, rel=1e-14)
+            assert same, (name, offset, value, want)
+    assert got["speed_implied"].sum() > 50
+    assert (got["position_jump"].sum() > 50) & (got["distance_m"] < 300).any()
+    assert got[["status_duration_min", "turn_deg", "acceleration"]].isna().any().all()

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import foresail.pipeline.stages.known_share as module
 from foresail.patterns.compiler import compile_pattern
 from foresail.patterns.spec import spec_of
 from foresail.pipeline.batch.parquet_source import ParquetSource, Piece
@@ -24,7 +25,7 @@ COLUMNS = {
     "ice": pa.array([None, None, None, None], pa.bool_()),
     "nav_status": pa.array([1, 2, 3, 4]),
 }
-KNOWN = {"speed_kn": 0.25, "course_deg": 0.0, "name": 0.75, "ice": 0.0, "nav_status": 1.0}
+KNOWN = {"speed_kn": 0.25, "course_deg": 0.0, "heading_deg": 0.25, "name": 0.75, "ice": 0.0, "nav_status": 1.0}
 
 
 def test_footers_tell_how_much_is_known(tmp_path: Path) -> None:
@@ -38,11 +39,23 @@ def test_footers_tell_how_much_is_known(tmp_path: Path) -> None:
     assert shares_in_files(source, ["strange"]) == {}
 
 
+def test_of_many_row_groups_some_speak_for_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NaN beside numbers, which this writer counts as values and leaves out of the least and the greatest."""
+    values = [value for n in range(40) for value in (nan, nan, nan, float(n))]
+    pq.write_table(pa.table({"speed_kn": pa.array(values, pa.float64())}), tmp_path / "a.parquet", row_group_size=4)
+    source = ParquetSource((Piece(str(tmp_path / "a.parquet"), tuple(range(40)), len(values)),), None)
+    looked_at: list[int] = []
+    monkeypatch.setattr(module, "_numbers_in", lambda *_: looked_at.append(1) or 1)
+    monkeypatch.setattr(module, "MOST_LOOKED_AT", 40)
+    assert shares_in_files(source, ["speed_kn"]) == {"speed_kn": 0.25}
+    assert len(looked_at) == 10
+
+
 @pytest.mark.spark
 def test_rows_are_counted_as_they_pass_through_spark(spark: "SparkSession") -> None:
-    seen = watched(spark.createDataFrame(pa.table(COLUMNS)), [*KNOWN, "heading_deg"])
+    seen = watched(spark.createDataFrame(pa.table(COLUMNS)), list(KNOWN))
     assert seen.events.filter("nav_status < 3").count() == 2
-    assert seen.shares() == KNOWN | {"heading_deg": 0.25}
+    assert seen.shares() == KNOWN
     assert watched(spark.range(1), []).shares() == {}
 
 

@@ -92,7 +92,9 @@ def test_a_family_equals_separate_patterns(spark: SparkSession, events: DataFram
     )
     try:
         with_conf(spark, execution__arrow__maxRecordsPerBatch=rows_per_batch)
-        sparse = events.transform(Recognise(PLAIN[:1], (FamilyGroup(families, near),))).where("instance is not null")
+        sparse = events.transform(Recognise(PLAIN[:1], (FamilyGroup("ports", families, near),))).where(
+            "instance is not null"
+        )
         together = found(
             sparse.select("pattern", "instance", "track", "time", "index", "start_time", "first_start_time")
         )

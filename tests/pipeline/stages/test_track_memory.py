@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foresail.pipeline.stages.derive import PREVIOUS_COLUMNS
-from foresail.pipeline.stages.track_memory import Met, decode_memory, empty_memory, encode_memory, meet
+from foresail.pipeline.stages.track_memory import ChainedPositions, decode_memory, empty_memory, encode_memory, meet
 
 ROWS = st.lists(
     st.tuples(
@@ -59,7 +59,7 @@ def test_a_track_is_heard_since_its_first_position_or_its_last_gap() -> None:
     assert heard_since(second) == {("a", 16): 11, ("b", 12): 12}
 
 
-def heard_since(met: Met) -> dict[tuple[str, int], int]:
+def heard_since(met: ChainedPositions) -> dict[tuple[str, int], int]:
     seconds = {name: met.positions[name].astype("datetime64[s]").astype(int) for name in ("time", "heard_since")}
     return dict(zip(zip(met.positions["track"], seconds["time"], strict=True), seconds["heard_since"], strict=True))
 
@@ -79,8 +79,3 @@ def test_what_comes_too_late_is_marked_and_not_remembered() -> None:
         20.0: None,
     }
     assert after.memory["lon"].tolist() == [20.0]
-
-
-def test_tracks_that_were_not_heard_for_long_are_forgotten() -> None:
-    met = meet(frame([("a", 0, "1", None), ("b", 30, "1", None)]), empty_memory(), forget_after_s=10)
-    assert met.memory["track"].tolist() == ["b"]

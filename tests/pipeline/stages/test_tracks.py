@@ -6,7 +6,7 @@ import pytest
 
 from foresail.pipeline.stages.derive import DeriveOptions
 from foresail.pipeline.stages.policy import Policy
-from foresail.pipeline.stages.tracks import Settled, settle
+from foresail.pipeline.stages.tracks import SettledTracks, settle
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 
-def settled(spark: "SparkSession", rows: list[tuple[int, float, float]], policy: Policy, age: int = 1) -> Settled:
+def settled(spark: "SparkSession", rows: list[tuple[int, float, float]], policy: Policy, age: int = 1) -> SettledTracks:
     """Each row is (seconds, lon, lat) of one track, in the order received."""
     frame = spark.createDataFrame(
         [("a", t, lon, lat, "s", n, age) for n, (t, lon, lat) in enumerate(rows)],
@@ -23,7 +23,7 @@ def settled(spark: "SparkSession", rows: list[tuple[int, float, float]], policy:
     return settle(frame, policy, DeriveOptions())
 
 
-def taken_out(found: Settled) -> dict[int, str]:
+def taken_out(found: SettledTracks) -> dict[int, str]:
     rows = [*found.repeated.collect(), *found.rejected.collect()]
     return {row["offset"]: row["late_reason"] for row in rows}
 

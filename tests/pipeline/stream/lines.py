@@ -7,14 +7,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from foresail.patterns.compiler import CompiledPattern, compile_pattern
-from foresail.patterns.recognition.recogniser import Batch, Recogniser
+from foresail.patterns.recognition.events import EventBatch
+from foresail.patterns.recognition.recogniser import PatternRecogniser
 from foresail.patterns.recognition.tables import shared_conditions
 from foresail.patterns.spec import Output, Report, spec_of
 from foresail.pipeline.results.match_batch import found_batch
 from foresail.pipeline.stream.bucket.alerts import Alerting
 from foresail.pipeline.stream.bucket.bucket import Bucket
+from foresail.pipeline.stream.bucket.input_rows import CONTROL, EVENT, by_kind
 from foresail.pipeline.stream.bucket.line_spec import LineSpec
-from foresail.pipeline.stream.bucket.operator import CONTROL, EVENT, BucketLine, step
+from foresail.pipeline.stream.bucket.operator import BucketLine, step
 from foresail.pipeline.stream.bucket.rules import BucketRules
 from foresail.pipeline.stream.state.saved import Chunk, Saved, from_row, to_row
 
@@ -85,7 +87,7 @@ class Running:
         parts = [some for some in (events, messages, ticks) if len(some)]
         rows = pd.concat(parts, ignore_index=True) if parts else events
         line = BucketLine(self.spec, self.rules, self.alerts)
-        self.bucket, told = step(line, self.specs, 0, rows, self.saved, self.chunks)
+        self.bucket, told = step(line, self.specs, 0, by_kind(rows), self.saved, self.chunks)
         self.saved = from_row(to_row(self.bucket.saved()))
         self.told += told
 
@@ -112,9 +114,9 @@ def in_batch(patterns: tuple[CompiledPattern, ...], events: pd.DataFrame) -> lis
     """What batch recognition says of all events at once."""
     rows = events.sort_values(["track", "time_us", "offset"], kind="stable", ignore_index=True)
     first: NDArray[np.int64] = np.flatnonzero(~rows["track"].duplicated()).astype(np.int64)
-    recogniser = Recogniser(patterns)
+    recogniser = PatternRecogniser(patterns)
     words = rows["word_0"].to_numpy(np.int64).reshape(-1, 1)
-    batch = Batch(words, rows["time_us"].to_numpy(np.int64), np.append(first, len(rows)))
+    batch = EventBatch(words, rows["time_us"].to_numpy(np.int64), np.append(first, len(rows)))
     matches, _ = recogniser.advance(batch, recogniser.fresh(len(first)))
     import pyarrow as pa
 

@@ -21,8 +21,10 @@ from foresail.patterns.compiler import compile_pattern
 from foresail.pipeline.catalogs import catalog_named
 from foresail.pipeline.conditions.spark import attribute_types
 from foresail.pipeline.jobs.enrich import EnrichOrder, enrich_events
-from foresail.pipeline.jobs.forecast import ForecastRequest, run_forecast
-from foresail.pipeline.jobs.recognise import RecogniseRequest, run_recognise
+from foresail.pipeline.jobs.forecast import run_forecast
+from foresail.pipeline.jobs.forecast_request import ForecastRequest
+from foresail.pipeline.jobs.recognise import run_recognise
+from foresail.pipeline.jobs.recognise_request import RecogniseRequest
 from foresail.pipeline.progress import SILENT
 from foresail.pipeline.settings import Settings, TopicSettings
 from foresail.pipeline.stages.policy import Policy

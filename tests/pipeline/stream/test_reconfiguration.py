@@ -21,7 +21,7 @@ from foresail.patterns.catalog.loader import read_catalog
 from foresail.patterns.compiler import compile_pattern
 from foresail.patterns.conditions.text import text_of
 from foresail.patterns.conditions.typing import AttributeType
-from foresail.patterns.recognition.recogniser import Batch
+from foresail.patterns.recognition.events import EventBatch
 from foresail.patterns.recognition.tables import shared_conditions
 from foresail.patterns.spec import without_features
 from foresail.pipeline.cli.models import command as models_command
@@ -96,7 +96,7 @@ def in_one(spec: LineSpec, version: str, rows: pd.DataFrame) -> dict[tuple[str, 
     ordered = rows.sort_values(["track", "time_us"], kind="stable", ignore_index=True)
     first = np.flatnonzero(~ordered["track"].duplicated())
     words = ordered["word_0"].to_numpy(np.int64).reshape(-1, 1)
-    batch = Batch(words, ordered["time_us"].to_numpy(np.int64), np.append(first, len(ordered)))
+    batch = EventBatch(words, ordered["time_us"].to_numpy(np.int64), np.append(first, len(ordered)))
     told, _ = forecaster.advance(batch, forecaster.fresh(len(first)))
     tracks = ordered["track"].to_numpy()[told.event]
     return {(t, int(i)): float(p) for t, i, p in zip(tracks, told.index, told.probability, strict=True)}

@@ -1,5 +1,6 @@
 """A checkpoint taken up by another line: its state belongs to patterns and models, not to places in arrays."""
 
+import base64
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -17,21 +18,29 @@ from foresail.models.symbols import SymbolTable
 from foresail.patterns.compiler import CompiledPattern, compile_pattern
 from foresail.patterns.conditions.text import text_of
 from foresail.patterns.conditions.typing import AttributeType
+from foresail.patterns.recognition.events import EventBatch
 from foresail.patterns.recognition.families import FamilyRecogniser
-from foresail.patterns.recognition.recogniser import Batch
 from foresail.patterns.recognition.tables import shared_conditions
 from foresail.patterns.spec import Output, Report, spec_of
 from foresail.pipeline.results.match_batch import found_batch
 from foresail.pipeline.settings import StreamSettings
 from foresail.pipeline.stream.bucket.line_spec import FamilySpec, LineSpec
 from foresail.pipeline.stream.bucket.near import near_of
-from foresail.pipeline.stream.bucket.near import text_of as near_text
 from foresail.pipeline.stream.bucket.rules import BucketRules
 from foresail.pipeline.stream.query.plan import _models
 from foresail.pipeline.stream.state.codec import StateFormatError
-from foresail.pipeline.stream.state.saved import from_row, to_row
+from foresail.pipeline.stream.state.saved import (
+    STATE_FORMAT,
+    Chunk,
+    chunk_from_row,
+    chunk_to_row,
+    from_row,
+    to_row,
+)
+from tests.patterns.layered import LAYER, beside
 from tests.pipeline.stream import lines
 
+GOLDEN = Path(__file__).parents[2] / "golden" / "state"
 TYPES = {"x": AttributeType.NUMBER, "y": AttributeType.NUMBER}
 HOLDS = {"x < 1": lambda x: x < 1, "x >= 5": lambda x: x >= 5, "x >= 3": lambda x: x >= 3}
 
@@ -207,25 +216,26 @@ def test_families_go_on_by_layer_and_those_of_a_new_layer_count_from_the_first_e
     enters, leaves = entering("enters", "out ; inside"), entering("leaves", "inside ; out")
     rng = np.random.default_rng(3)
     rows = lines.some_events(3, tracks=5, events=300).assign(family_0_0=1, word_0=0)
-    names = [[(n, [int(rng.choice([1, 2]))]) for n in ("Kiel", "Tönning") if rng.random() < 0.6] for _ in range(300)]
-    rows = rows.assign(near_0=pd.Series([near_text(some) for some in names], dtype=object))
+    names = [[n for n in ("Kiel", "Tönning") if rng.random() < 0.6] for _ in range(300)]
+    words = pd.Series([rng.choice([1, 2], len(some)) for some in names], dtype=object)
+    rows = rows.assign(near_0_name=pd.Series(names, dtype=object), near_0_word_0=words)
     ports = FamilySpec((enters,), enters.conditions, "ports")
     quays = FamilySpec((leaves, entering("also", "out ; inside")), enters.conditions, "quays")
     line = lines.Running(LineSpec("f1", (), (), (ports,)))
     line.read(rows.iloc[:150])
     line.spec = LineSpec("f2", (), (), (quays, replace(ports, patterns=(leaves, enters))))
     line.specs = (line.spec,)
-    line.read(rows.iloc[150:].assign(family_1_0=1, near_1=rows["near_0"]))
+    line.read(rows.iloc[150:].assign(family_1_0=1, near_1_name=rows["near_0_name"], near_1_word_0=words))
     found = line.rows("match")
     ordered = rows.sort_values(["track", "time_us"], kind="stable", ignore_index=True)
     first_of = np.append(np.flatnonzero(~ordered["track"].duplicated()), len(ordered))
-    batch = Batch(ordered["family_0_0"].to_numpy(np.int64).reshape(-1, 1), ordered["time_us"].to_numpy(), first_of)
+    batch = EventBatch(ordered["family_0_0"].to_numpy(np.int64).reshape(-1, 1), ordered["time_us"].to_numpy(), first_of)
     features: dict[str, None] = {}
-    near = near_of(ordered["near_0"].to_numpy(dtype=object), 1, features)
+    near = near_of(ordered, 0, 1, features)
     import pyarrow as pa
 
-    family = FamilyRecogniser([enters])
-    matches, _ = family.advance(batch, near, family.fresh(len(first_of) - 1))
+    family = FamilyRecogniser([enters], LAYER)
+    matches, _ = family.advance(beside(batch, near), family.fresh(len(first_of) - 1))
     tracks = pa.array(ordered["track"].tolist())
     expected = found_batch(matches, (enters,), tracks, matches.event, list(features)).to_pylist()
 
@@ -238,14 +248,25 @@ def test_families_go_on_by_layer_and_those_of_a_new_layer_count_from_the_first_e
     assert kept(also) == kept([row for row in expected if row["start_time_us"] >= since])
 
 
-def test_a_checkpoint_of_an_earlier_foresail_is_refused_in_one_line() -> None:
+def test_state_of_another_format_is_refused_in_one_line() -> None:
     line = lines.Running(spec_for("old", STARTS))
     line.read(events(1, line.spec))
     assert line.saved is not None
-    row = to_row(line.saved)
-    about = {key: value for key, value in json.loads(row[0]).items() if key not in ("form", "crossed")}
-    with pytest.raises(StateFormatError, match=r"^checkpoint: .*Name a new folder in stream\.checkpoint\.$"):
-        from_row((json.dumps(about), *row[1:]))
+    text, *rest = to_row(line.saved)
+    later = json.dumps({**json.loads(text), "format": STATE_FORMAT + 1})
+    with pytest.raises(StateFormatError, match=rf"^checkpoint: .*format {STATE_FORMAT + 1}; .*stream\.checkpoint\.$"):
+        from_row((later, *rest))
+    chunk = Chunk(line.saved.form, line.saved.tracks, line.saved.states)
+    text, states = chunk_to_row(chunk)
+    unnumbered = json.dumps({key: value for key, value in json.loads(text).items() if key != "format"})
+    with pytest.raises(StateFormatError, match=r"^checkpoint: .*before its state had a number.*stream\.checkpoint\.$"):
+        chunk_from_row((unnumbered, states))
+
+
+def test_state_that_an_earlier_foresail_wrote_is_refused_in_one_line() -> None:
+    text, *rest = json.loads((GOLDEN / "before_numbers.json").read_text(encoding="utf-8"))["row"]
+    with pytest.raises(StateFormatError, match=r"^checkpoint: .*before its state had a number.*stream\.checkpoint\.$"):
+        from_row((text, *map(base64.b64decode, rest)))
 
 
 def test_a_store_that_is_not_there_is_refused_and_an_empty_one_is_spoken_of(

@@ -10,13 +10,13 @@ import pyarrow as pa
 import pytest
 
 from foresail.patterns.compiler import CompiledPattern, compile_pattern
-from foresail.patterns.recognition.families import Near
+from foresail.patterns.recognition.events import Near
 from foresail.patterns.spec import spec_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from foresail.pipeline.batch.recognition_line import EventRows
+    from foresail.patterns.recognition.events import EventBatch
 
 pytestmark = pytest.mark.spark
 MAX_GAP_S = 600
@@ -64,7 +64,7 @@ def dictionary(pattern: CompiledPattern, tracks: dict[str, list[tuple[int, float
 @pytest.mark.parametrize("partitions", [1, 2, 5])
 def test_counts_are_those_of_a_plain_dictionary_for_any_partitioning(spark: "SparkSession", partitions: int) -> None:
     from foresail.pipeline.batch.track_walk import Walked
-    from foresail.pipeline.training.count import count_patterns
+    from foresail.pipeline.training.spark_events import count_patterns
 
     tracks, pattern = tracks_of(partitions), plain_pattern()
     events = events_of(spark, tracks, seed=3)
@@ -92,14 +92,13 @@ def test_a_family_counts_the_stretches_near_each_feature(spark: "SparkSession", 
     from foresail.models.scoring.problem import count_rows
     from foresail.pipeline.batch.kernel_columns import FamilyGroup
     from foresail.pipeline.batch.track_walk import Walked
-    from foresail.pipeline.training.count import count_patterns
-    from foresail.pipeline.training.sample import collect_sample
-    from foresail.pipeline.training.track_sample import Share
+    from foresail.pipeline.training.sample import Share
+    from foresail.pipeline.training.spark_events import collect_sample, count_patterns
 
     where = {"at": "port.distance_m < 1", "by": "1 <= port.distance_m < 3"}
     pattern = compile_pattern(spec_of("reach", "by ; at", where, family="port", max_gap_us=MAX_GAP_S * 1_000_000))
     events = events_of(spark, tracks_of(11), seed=4)
-    group = FamilyGroup((pattern,), near_stage)
+    group = FamilyGroup("ports", (pattern,), near_stage)
     found = count_patterns(Walked(events, (), (group,), partitions=partitions), MAX_ORDER).together["reach"]
     sample = collect_sample(events, ["speed"], Share(1024, 0, 0), [near_stage])
     expanded = sample.of_family(0, "port", MAX_ORDER)
@@ -114,7 +113,7 @@ def test_files_that_workers_read_themselves_count_the_same(
 ) -> None:
     from foresail.pipeline.batch.track_walk import Walked
     from foresail.pipeline.stages.layout import by_track, write_layout
-    from foresail.pipeline.training.count import count_patterns
+    from foresail.pipeline.training.spark_events import count_patterns
 
     tracks, pattern, folder = tracks_of(21), plain_pattern(), tmp_path / "events"
     events = events_of(spark, tracks, seed=5)
@@ -127,17 +126,16 @@ def test_files_that_workers_read_themselves_count_the_same(
     assert found.as_dictionary() == dictionary(pattern, tracks)
 
 
-def rows_of(names: list[str], near: list[int]) -> "EventRows":
-    from foresail.pipeline.batch.recognition_line import EventRows, FamilyRows
+def rows_of(names: list[str], near: list[int]) -> "EventBatch":
+    from foresail.patterns.recognition.events import EventBatch, LayerEvents
 
     first = [n for n, name in enumerate(names) if n == 0 or name != names[n - 1]]
     words = np.arange(len(names), dtype=np.int64).reshape(-1, 1)
     at = np.cumsum([0, *near])
     close = Near(at, np.arange(at[-1], dtype=np.int32), np.arange(at[-1], dtype=np.int64).reshape(-1, 1))
-    return EventRows(
-        pa.array([names[n] for n in first]), np.array([*first, len(names)]), words[:, 0], words,
-        (FamilyRows(words, close, ["A"]),),
-    )  # fmt: skip
+    keys = pa.array([names[n] for n in first])
+    layers = {"ports": LayerEvents(words, close, ["A"])}
+    return EventBatch(words, words[:, 0], np.array([*first, len(names)]), keys, layers=layers)
 
 
 @pytest.mark.parametrize("cuts", [[], [1], [2, 3], [3], [4, 5], [1, 2, 3, 4, 5, 6]])
@@ -149,11 +147,11 @@ def test_whole_tracks_are_never_cut_and_lose_nothing(cuts: list[int]) -> None:
     for begin, end in pairwise([0, *cuts, len(names)]):
         part = rows_of(names[begin:end], near[begin:end])
         part.times[:] += begin
-        part.families[0].near.feature[:] += seen
+        part.layers["ports"].near.feature[:] += seen
         seen += sum(near[begin:end])
         found += [*held.complete(part)]
     found += [*held.rest()]
     assert [int(t) for rows in found for t in rows.times] == list(range(7))
-    assert [name for rows in found for name in rows.tracks.to_pylist()] == ["a", "b", "c"]
-    assert [int(n) for rows in found for n in np.diff(rows.families[0].near.at)] == near
-    assert [int(f) for rows in found for f in rows.families[0].near.feature] == list(range(sum(near)))
+    assert [name for rows in found for name in rows.keys.to_pylist()] == ["a", "b", "c"]
+    assert [int(n) for rows in found for n in np.diff(rows.layers["ports"].near.at)] == near
+    assert [int(f) for rows in found for f in rows.layers["ports"].near.feature] == list(range(sum(near)))

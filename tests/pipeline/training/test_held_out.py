@@ -9,7 +9,7 @@ from foresail.models.store import Interval, LocalStorage
 from foresail.patterns.conditions import AttributeType
 from foresail.pipeline.conditions.arrow import array_column
 from foresail.pipeline.training.held_out import HeldOut, read_held_out, write_held_out
-from foresail.pipeline.training.track_sample import NearTable, Sample, Share
+from foresail.pipeline.training.sample import NearTable, Sample, Share
 
 DAY_US = 86_400_000_000
 TYPES = {"speed_kn": AttributeType.NUMBER, "engine": AttributeType.STRING}

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foresail.pipeline.stream.alerts import alert_payloads, decode_alerts, encode_alerts, fresh_alert_state
-from foresail.pipeline.stream.alerts.forecast_reasons import forecast_reasons
+from foresail.pipeline.stream.alerts.reasons import forecast_reasons
 from tests.pipeline.stream.alerts.alert_rows import MINUTE, alerts_of, entry_of, forecast, maker_of, match, table, told
 
 
@@ -147,8 +147,8 @@ def _timed(steps: list[tuple[int, str, str, float]], emission: str) -> list[tupl
     rows = []
     for minute, (_, status, track, probability) in zip(minutes, steps, strict=True):
         shown = emission != "positive" or probability >= 0.5
-        told_forecast = forecast(int(minute), probability, track=track) if shown else {}
-        rows.append((match(int(minute), status, track=track, first=int(minute) // 30 * 30), told_forecast))
+        emitted_forecast = forecast(int(minute), probability, track=track) if shown else {}
+        rows.append((match(int(minute), status, track=track, first=int(minute) // 30 * 30), emitted_forecast))
     return rows
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from foresail.pipeline.stream.bucket.eviction import Migrating, chunk_of, evict, fetch, forget
-from foresail.pipeline.stream.bucket.line_spec import line_for
+from foresail.pipeline.stream.bucket.line_spec import monitor_for
 from foresail.pipeline.stream.bucket.rules import BucketRules
-from foresail.pipeline.stream.control.configuration import Configuration
+from foresail.pipeline.stream.control.message import Configuration
 from tests.pipeline.stream import lines
 
 SPEC = lines.spec_for(lines.some_patterns(), "resting")
@@ -17,7 +17,7 @@ NAMES = np.array([name for name, _ in zip((n for n in map(str, count()) if chunk
 
 
 def laid_down(*times: int) -> tuple[lines.Chunks, Migrating]:
-    line = line_for(SPEC, Configuration())
+    line = monitor_for(SPEC, Configuration())
     cold_store, migrate = lines.Chunks(), Migrating(line, lambda _pattern, _version: None)
     state = line.fresh(len(times))._replace(last_time=np.array(times, dtype=np.int64))
     evict(NAMES[: len(times)].astype(object), state, cold_store, line, migrate)
@@ -25,7 +25,7 @@ def laid_down(*times: int) -> tuple[lines.Chunks, Migrating]:
 
 
 def test_those_of_a_chunk_that_were_not_heard_of_since_are_forgotten_and_the_others_kept() -> None:
-    line = line_for(SPEC, Configuration())
+    line = monitor_for(SPEC, Configuration())
     cold_store, migrate = laid_down(300, 100, 200)
     assert forget(8, 1000, cold_store, line, migrate) == 0
     assert forget(7, 100, cold_store, line, migrate) == 0

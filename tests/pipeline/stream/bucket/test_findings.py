@@ -1,6 +1,7 @@
 """Forecasts as rows of the live line: what they say where there is nothing to say."""
 
 import json
+from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -8,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from foresail.models.decisions import KINDS, Kind
 from foresail.models.forecaster import Forecaster
-from foresail.models.kinds import KINDS, Kind
-from foresail.pipeline.batch.forecast_worker import ForecastColumns
-from foresail.pipeline.stream.bucket.findings import FINDING_DDL, ReadEvents, forecast_rows, frame
+from foresail.pipeline.results.forecast_table import ForecastColumns
+from foresail.pipeline.stream.bucket.findings import ARRIVED, FINDING_DDL, forecast_rows, frame
 from tests.models.forecasting import batch_of, model_of, random_text
 from tests.models.letters import MINUTE, lettered, words_of
 
@@ -28,8 +29,8 @@ def rows_of(kind: Kind) -> pa.Table:
     times = np.arange(60, dtype=np.int64) * MINUTE
     batch = batch_of([words_of(PATTERN, TEXTS[0])], [times])
     told, _ = forecaster.advance(batch, forecaster.fresh(1))
-    read = ReadEvents(pa.array(["t"] * 60), times, times)
-    return forecast_rows(told, ForecastColumns.of(forecaster), [0.2], (), read)
+    read = replace(batch, keys=pa.array(["t"]), columns={ARRIVED: times})
+    return forecast_rows(told, ForecastColumns.of(forecaster), [model], (), read)
 
 
 def test_where_there_is_no_interval_there_is_no_probability() -> None:

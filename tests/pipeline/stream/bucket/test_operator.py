@@ -82,7 +82,7 @@ def test_each_line_takes_its_own_patterns_of_a_new_catalog(specs: tuple[LineSpec
     file.write_text(CATALOG, encoding="utf-8")
     buckets, replies = answers(specs, {"catalog": keep_catalog(tmp_path, (file,))})
     assert [reply["accepted"] for reply in replies] == [True, True]
-    names = [[p.name for p in running.bucket.line.patterns] for running in buckets if running.bucket is not None]
+    names = [[p.name for p in running.bucket.monitor.patterns] for running in buckets if running.bucket is not None]
     assert names == [["stays"], ["meets"]]
 
 

@@ -8,8 +8,9 @@ from pyspark.sql.pandas.types import to_arrow_type
 
 from foresail.pipeline.stages.derive import REMEMBERED
 from foresail.pipeline.stages.track_memory import empty_memory
-from foresail.pipeline.stream.bucket.operator import AGAIN, CONTROL, EVENT, LATE, TICK
-from foresail.pipeline.stream.bucket.reordering import Arranging, fitted
+from foresail.pipeline.stream.bucket.input_rows import AGAIN, CONTROL, EVENT, LATE, TICK
+from foresail.pipeline.stream.bucket.operator import fitted
+from foresail.pipeline.stream.bucket.reordering import Reordering
 from foresail.pipeline.stream.bucket.rules import BucketRules
 
 
@@ -19,7 +20,8 @@ def positions(seed: int, number: int = 400) -> pd.DataFrame:
     frame["time"] = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(number) * 20, unit="s")
     for name in REMEMBERED[1:]:
         frame[name] = rng.uniform(0, 50, number)
-    frame["status"] = rng.choice(["0", "1", None], number)
+    frame["nav_status"] = rng.choice([0, 1, np.nan], number)
+    frame["engine"] = None
     return frame.assign(offset=np.arange(number), kind=EVENT, payload=None, arrived_us=0)
 
 
@@ -31,9 +33,9 @@ def run(rows: pd.DataFrame, sizes: int, rules: BucketRules, flush: bool = False)
         told = rows.iloc[[0]].assign(kind=CONTROL, payload='{"id": "1", "flush": true}')
         parts.append(told)
     for part in parts:
-        arranging = Arranging(rules, held, lambda n: chunks.get(n, empty_memory()), chunks.__setitem__)
-        out.append(arranging.advance(part))
-        held = arranging.row()
+        reordering = Reordering(rules, held, lambda n: chunks.get(n, empty_memory()), chunks.__setitem__)
+        out.append(reordering.advance(part))
+        held = reordering.row()
     whole = pd.concat(out, ignore_index=True)
     return whole[whole["kind"] != CONTROL]
 

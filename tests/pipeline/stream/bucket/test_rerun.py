@@ -98,7 +98,7 @@ def test_a_match_that_a_late_event_undoes_is_retracted() -> None:
     assert [row["status"] for row in line.rows("match")][2:] == ["opened"]
 
 
-def told_row(track: str, began: int, status: str, time: int) -> dict[str, Any]:
+def payload_row(track: str, began: int, status: str, time: int) -> dict[str, Any]:
     """A row of an episode that began at `began`."""
     known = {"pattern": "stays", "pattern_version": 1, "track": track, "index": time, "time_us": time}
     known |= {"status": status, "id_time_us": began, "id_tie": 0, "start_time_us": began}
@@ -106,10 +106,10 @@ def told_row(track: str, began: int, status: str, time: int) -> dict[str, Any]:
 
 
 def test_what_no_longer_holds_is_retracted_in_the_order_in_which_it_was_told_and_before_what_holds_instead() -> None:
-    first = [told_row("a", 1, status, 10 + n) for n, status in enumerate(("opened", "updated", "closed"))]
-    second = [told_row("b", 2, "opened", 20), told_row("b", 2, "closed", 21)]
-    third = [told_row("c", 3, "opened", 30)]
-    after = [first[0], told_row("b", 5, "opened", 21), *third]
+    first = [payload_row("a", 1, status, 10 + n) for n, status in enumerate(("opened", "updated", "closed"))]
+    second = [payload_row("b", 2, "opened", 20), payload_row("b", 2, "closed", 21)]
+    third = [payload_row("c", 3, "opened", 30)]
+    after = [first[0], payload_row("b", 5, "opened", 21), *third]
 
     def table(rows: list[dict[str, Any]]) -> pa.Table:
         return pa.Table.from_pylist(rows, schema=FOUND)

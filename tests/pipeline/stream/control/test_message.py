@@ -1,9 +1,17 @@
 import pytest
 
-from foresail.pipeline.stream.control.configuration import Configuration, Overrides, configuration_from
-from foresail.pipeline.stream.control.message import ControlMessage, Known, Refusal, changed, parse_control
+from foresail.pipeline.stream.control.message import (
+    Configuration,
+    ControlMessage,
+    KnownNames,
+    Overrides,
+    Refusal,
+    changed,
+    configuration_from,
+    parse_control,
+)
 
-KNOWN = Known(("stays", "starts"), ("stays",))
+KNOWN = KnownNames(("stays", "starts"), ("stays",))
 
 
 @pytest.mark.parametrize(
@@ -90,3 +98,9 @@ def test_a_hostile_message_is_refused_in_one_line_whatever_it_holds(case: str) -
 def test_brackets_within_a_text_nest_nothing() -> None:
     said = parse_control('{"id": "[[[[[[[[[[[[\\"[[[[{{{{", "flush": true}')
     assert isinstance(said, ControlMessage)
+
+
+def test_what_is_closed_again_is_not_deep() -> None:
+    refused = parse_control("[" + ",".join(["[{}]"] * 2_000) + "]")
+    assert isinstance(refused, Refusal)
+    assert "deeper" not in refused.reason

@@ -12,7 +12,7 @@ from foresail.models.store import ModelStore
 from foresail.patterns.conditions.typing import AttributeType
 from foresail.patterns.recognition.tables import shared_conditions
 from foresail.pipeline.stream.bucket.line_spec import LineSpec
-from foresail.pipeline.stream.control.configuration import Configuration
+from foresail.pipeline.stream.control.message import Configuration
 from tests.hostile_yaml import BOMBS
 from tests.models.forecasting import model_of
 from tests.models.letters import lettered
@@ -48,7 +48,7 @@ def answers(running: lines.Running, *messages: dict[str, Any] | str) -> list[dic
 def is_as_it_was(running: lines.Running) -> bool:
     assert running.bucket is not None
     (reply,) = answers(running, {"pattern": "lettered", "threshold": 0.4})
-    return running.bucket.line.forecaster is not None and bool(reply["accepted"])
+    return running.bucket.monitor.forecaster is not None and bool(reply["accepted"])
 
 
 @pytest.mark.parametrize("case", list(HOSTILE))
@@ -96,7 +96,7 @@ def test_whatever_is_raised_while_a_message_is_obeyed_it_is_refused(
         raise error
 
     with monkeypatch.context() as patched:
-        patched.setattr("foresail.pipeline.stream.control.obeying.line_for", fails)
+        patched.setattr("foresail.pipeline.stream.control.obeying.monitor_for", fails)
         (reply,) = answers(running, {"pattern": "lettered", "threshold": 0.9})
     assert (reply["accepted"], bool(reply["reason"])) == (False, True)
     assert running.bucket is not None

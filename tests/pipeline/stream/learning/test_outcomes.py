@@ -8,9 +8,9 @@ import pytest
 from foresail.models.forecasts import Forecasts
 from foresail.models.kernels.decisions import Decisions
 from foresail.patterns.recognition.matches import NO_FEATURE, NOT_COUNTED, Matches
-from foresail.pipeline.stream.bucket.line import Finding
+from foresail.patterns.recognition.protocol import Finding
 from foresail.pipeline.stream.bucket.ordering import Ordered
-from foresail.pipeline.stream.learning.outcomes import Outcomes, chosen
+from foresail.pipeline.stream.learning.outcomes import Outcomes, Rolling, chosen
 
 MODEL: Any = SimpleNamespace(pattern="p", settings=SimpleNamespace(events_ahead=3))
 PATTERN: Any = SimpleNamespace(name="p")
@@ -57,7 +57,7 @@ def match_at(*events: tuple[int, int]) -> Finding:
         members=none[:0],
         members_end=none,
     )
-    return Finding((PATTERN,), matches)
+    return Finding(SimpleNamespace(patterns=(PATTERN,)), matches)
 
 
 def track(events: int) -> Ordered:
@@ -98,3 +98,31 @@ def test_only_changes_are_told_across_micro_batches() -> None:
     two = chosen(forecasts(6, [1, 1, 0]), "changes", track(3), before, None)
     assert two.index.tolist() == [8]
     assert before == {}
+
+
+def test_events_without_a_forecast_leave_open_what_was_open() -> None:
+    first = Outcomes(1, None)
+    first.read(forecasts(1, [1]), [MODEL], None, track(1))
+    later = Outcomes(1, first.saved())
+    later.read(forecasts(2, []), [MODEL], None, track(1))
+    assert len(later.saved()) == 1  # type: ignore[arg-type]
+    assert later.tally == {}
+
+
+def outcomes(tp: float, fp: float, fn: float, tn: float) -> dict[str, float]:
+    return {"tp": tp, "fp": fp, "fn": fn, "tn": tn, "squares": fp + fn}
+
+
+def test_scores_are_those_of_the_last_forecasts_only() -> None:
+    rolling = Rolling(window=100)
+    rolling.add(outcomes(0, 50, 50, 0))
+    rolling.add(outcomes(50, 0, 0, 50))
+    assert rolling.scores() == {"f1": 1.0, "mcc": 1.0, "brier": 0.0, "settled": 100.0}
+
+
+def test_a_few_forecasts_say_nothing() -> None:
+    rolling = Rolling(window=100)
+    rolling.add(outcomes(0, 20, 20, 0))
+    assert not rolling.tells()
+    rolling.add(outcomes(0, 10, 0, 0))
+    assert rolling.tells()

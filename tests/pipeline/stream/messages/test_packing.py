@@ -12,13 +12,11 @@ from hypothesis import strategies as st
 from foresail.patterns.conditions.parser import parse_condition
 from foresail.pipeline.settings import StreamSettings
 from foresail.pipeline.stages.policy import Policy
-from foresail.pipeline.stream.bucket.operator import CONTROL, EVENT, PACKED
-from foresail.pipeline.stream.bucket.reordering import unpacked_among
-from foresail.pipeline.stream.messages.choice import plain_feed
+from foresail.pipeline.stream.bucket.input_rows import CONTROL, EVENT, PACKED, unpacked_among, with_status
 from foresail.pipeline.stream.messages.packing import Packing, unpacked
 from foresail.pipeline.stream.messages.scan_kernel import ABSENT, FALSE, LONG, TEXT, TRUE
-from foresail.pipeline.stream.messages.scanned import Scanned
-from foresail.pipeline.stream.messages.texts import instants_at, spark_places
+from foresail.pipeline.stream.messages.scanning import ScannedFields, instants_at, spark_places
+from foresail.pipeline.stream.query.plan import plain_feed
 
 ARRIVED = 1_760_000_000_000_000
 TEXTS = (
@@ -105,7 +103,7 @@ def test_the_scanner_finds_what_is_written(messages: list[dict[str, object]], bl
     texts = ["{" + ",".join(f'"{k}"{blank}:{blank}{spelled(v)}' for k, v in m.items()) + blank + "}" for m in messages]
     values = pa.array([text.encode() for text in texts], pa.binary())
     cuts, data = (np.frombuffer(values.buffers()[n], dtype=kind) for n, kind in ((1, np.int32), (2, np.uint8)))
-    scanned = Scanned(data, cuts[: len(texts) + 1], ("a", "c", "e"))
+    scanned = ScannedFields(data, cuts[: len(texts) + 1], ("a", "c", "e"))
     for row, message in enumerate(messages):
         if not scanned.plain[row]:
             minus_zero = any(
@@ -119,7 +117,7 @@ def test_the_scanner_finds_what_is_written(messages: list[dict[str, object]], bl
             check(message.get(name), scanned, field, row)
 
 
-def check(value: object, scanned: Scanned, field: int, row: int) -> None:
+def check(value: object, scanned: ScannedFields, field: int, row: int) -> None:
     state = scanned.states[field, row]
     start, end = scanned.starts[field, row], scanned.ends[field, row]
     text = bytes(scanned.data[start:end]).decode()
@@ -156,12 +154,36 @@ def test_packed_events_stand_among_the_rows_of_a_step_that_derives() -> None:
     rows = pd.DataFrame(
         {"bucket": 4, "kind": [CONTROL, PACKED], "track": "", "payload": ["{}", None]}
         | {"packed": [None, out.column("packed")[0].as_py()], "time": pd.Timestamp(0), "offset": 0, "arrived_us": 0}
-        | {"lon": np.nan, "lat": np.nan, "engine": None, "nav_status": np.nan, "status": None}
+        | {"lon": np.nan, "lat": np.nan, "engine": None, "nav_status": np.nan}
     )
-    got = unpacked_among(rows)
+    got = with_status(unpacked_among(rows))
     assert got["kind"].tolist() == [CONTROL, EVENT, EVENT, EVENT]
     assert got["bucket"].tolist() == [4] * 4
     assert got["status"].tolist() == [None, "5", "idle", None]
     assert got["time"].tolist()[1:] == [pd.Timestamp(f"2024-05-01 00:00:0{n}.5") for n in range(3)]
     assert got["time"].dtype == rows["time"].dtype
     assert got["offset"].tolist() == [0, 100, 101, 102]
+
+
+def spark_hash(text: str) -> int:
+    """Spark's `hash` of one text: murmur3 by four bytes, and what is left byte by byte, each as a signed number."""
+    data, value = text.encode(), 42
+    whole = len(data) // 4 * 4
+    parts = [int.from_bytes(data[n : n + 4], "little") for n in range(0, whole, 4)]
+    for part in [*parts, *(byte - 256 if byte > 127 else byte for byte in data[whole:])]:
+        mixed = part * 0xCC9E2D51 & 0xFFFFFFFF
+        mixed = (mixed << 15 | mixed >> 17) * 0x1B873593 & 0xFFFFFFFF
+        value ^= mixed
+        value = (value << 13 | value >> 19) & 0xFFFFFFFF
+        value = (value * 5 + 0xE6546B64) & 0xFFFFFFFF
+    value ^= len(data)
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35), (16, 1)):
+        value = (value ^ value >> shift) * factor & 0xFFFFFFFF
+    return value - (1 << 32) if value >> 31 else value
+
+
+def test_a_text_has_the_place_that_spark_gives_it() -> None:
+    texts = ["", "a", "211000001", "Zürich", "a longer name, of 27 bytes.", *(f"track {n}" for n in range(50))]
+    assert spark_places(pa.array(texts), 7).tolist() == [spark_hash(text) % 7 for text in texts]
+    assert spark_places(pa.array(texts)[3:], 16).tolist() == [spark_hash(text) % 16 for text in texts[3:]]
+    assert spark_places(pa.array([], pa.string()), 4).tolist() == []

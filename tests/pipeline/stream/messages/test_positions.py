@@ -12,9 +12,9 @@ from pyspark.sql import functions as F  # noqa: N812
 from foresail.pipeline.settings import StreamSettings
 from foresail.pipeline.sources.feeds import find_feed
 from foresail.pipeline.stages.policy import Policy
-from foresail.pipeline.stream.messages.choice import plain_feed
 from foresail.pipeline.stream.messages.positions import Positions, plain_positions
-from foresail.pipeline.stream.messages.texts import spark_places
+from foresail.pipeline.stream.messages.scanning import spark_places
+from foresail.pipeline.stream.query.plan import plain_feed
 from foresail.pipeline.stream.query.source import judged, with_columns
 from tests.pipeline.stream.messages.messages import FURTHER, some_messages
 
@@ -92,9 +92,39 @@ def test_messages_as_producers_write_them_are_all_plain() -> None:
     assert read.columns["heading_deg"].to_pylist() == [None, None, None]
 
 
+def test_only_the_mmsi_of_a_ship_is_plain_up_to_the_border_of_its_kind() -> None:
+    ships = {199_999_999: False, 200_000_000: True, 799_999_999: True, 800_000_000: False, 0: False, 123_456_789: False}
+    messages = [b'{"mmsi":%d,"time":1700000000,"lon":8.5,"lat":54.5}' % mmsi for mmsi in ships]
+    read = read_plainly(messages, StreamSettings(source="kafka"), {"lon", "lat"})
+    assert read.plain.tolist() == list(ships.values())
+
+
+def values_read(domain: str, name: str, values: list[float]) -> list[float | None]:
+    messages = [b'{"track":"a","time":1700000000,"lon":8.5,"lat":54.5,"%b":%a}' % (name.encode(), v) for v in values]
+    read = read_plainly(messages, StreamSettings(source="kafka", domain=domain), {"lon", "lat", name})
+    assert read.plain.all()
+    return read.columns[name].to_pylist()
+
+
+def test_values_are_known_up_to_the_border_of_what_a_feed_can_mean() -> None:
+    assert values_read("maritime", "speed_kn", [102.2, 102.3, 0, -0.1]) == [102.2, None, 0.0, None]
+    for name in ("course_deg", "heading_deg"):
+        assert values_read("maritime", name, [0, 359.9, 360, -1]) == [0.0, 359.9, None, None]
+        assert values_read("fleet", name, [0, 359.9, 360, 361, -1]) == [0.0, 359.9, 0.0, None, None]
+    assert values_read("maritime", "turn_rate", [-128, -127, 127, -126, 0]) == [None, None, None, -126.0, 0.0]
+    assert values_read("fleet", "speed_kmh", [1000, 1000.5, 0, -1]) == [1000.0, None, 0.0, None]
+
+
 @pytest.mark.parametrize(
     "changes",
     [{"source": "files"}, {"feed": "danish"}, {"columns": {"speed_kn": "string"}}],
 )
 def test_other_lines_go_through_sparks_parser(changes: dict[str, Any]) -> None:
     assert plain_feed(StreamSettings(**{"source": "kafka", **changes}), Policy(), {"lon", "lat"}) is None
+
+
+def test_the_rim_of_the_earth_is_on_it() -> None:
+    places = {(180, 90): True, (-180, -90): True, (180.1, 0): False, (0, 90.1): False}
+    messages = [b'{"track":"a","time":1700000000,"lon":%a,"lat":%a}' % place for place in places]
+    read = read_plainly(messages, StreamSettings(source="kafka"), {"lon", "lat"})
+    assert read.plain.tolist() == list(places.values())

@@ -3,7 +3,7 @@ from pyspark.sql import SparkSession
 
 from foresail.pipeline.settings import StreamSettings
 from foresail.pipeline.sources.feeds import find_feed
-from foresail.pipeline.sources.json_lines import parse_json
+from foresail.pipeline.sources.text_rows import parse_json
 from foresail.pipeline.stream.query.source import with_columns
 
 pytestmark = pytest.mark.spark

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from foresail.patterns.recognition.joining import joined
 from foresail.pipeline.stream.state.codec import StateFormatError, decode, encode
-from foresail.pipeline.stream.state.joining import joined
 from tests.pipeline.stream import lines
 
 PATTERNS = lines.some_patterns()
@@ -13,7 +13,7 @@ def test_states_come_back_as_they_were_and_writable() -> None:
     line.read(lines.some_events(2))
     assert line.bucket is not None
     state = joined([line.bucket.state])
-    again = decode(encode(state), line.bucket.line.fresh(0))
+    again = decode(encode(state), line.bucket.monitor.fresh(0))
     assert encode(again) == encode(state)
     assert again.last_time.flags.writeable
     assert again.last_time.ctypes.data % 8 == 0

@@ -1,0 +1,1 @@
+"""What `import foresail` offers: patterns, frames of events in, frames of matches and forecasts out."""
