@@ -4,7 +4,7 @@ Every automaton has one start state that nothing leads to, so that sequences and
 that leave it (the position automaton of Glushkov, 1961). Symbols are bits of an integer: a guard is a set of symbols.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TypeAlias, assert_never
@@ -76,7 +76,7 @@ def construct(
         case Event(condition, marked):
             return _merged(2, [1], [Transition(0, guards(condition), marked, 1)])
         case Concatenation(parts):
-            return reduce(_concatenated, map(build, parts), _empty())
+            return _in_turn([_empty(), *map(build, parts)])
         case Union(parts):
             return reduce(_united, map(build, parts))
         case Iteration(part, least, most):
@@ -174,12 +174,20 @@ def _iterated(part: Nondeterministic, least: int, most: int | None) -> Nondeterm
         tail = _plus(part)
         if least == 0:
             return replace(tail, finals=tail.finals | {0})
-        return reduce(_concatenated, [part] * (least - 1) + [tail])
+        return _in_turn([part] * (least - 1) + [tail])
     tail = _empty()
     for _ in range(most - least):
         longer = _concatenated(part, tail)
         tail = replace(longer, finals=longer.finals | {0})
-    return reduce(_concatenated, [part] * least + [tail])
+    return _in_turn([part] * least + [tail])
+
+
+def _in_turn(parts: Sequence[Nondeterministic]) -> Nondeterministic:
+    """One after the other, joined by halves: each state is copied once a level, not once for every part after it."""
+    if len(parts) == 1:
+        return parts[0]
+    middle = len(parts) // 2
+    return _concatenated(_in_turn(parts[:middle]), _in_turn(parts[middle:]))
 
 
 def _plus(part: Nondeterministic) -> Nondeterministic:
