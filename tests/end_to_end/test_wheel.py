@@ -45,7 +45,7 @@ def test_a_wheel_holds_one_package_with_all_its_data(wheel: Path) -> None:
 
 
 def take_over_compiled_kernels(python: Path) -> None:
-    """Set-up has compiled these very sources; numba knows them by size and time. Two minutes again would show nothing."""
+    """Set-up has compiled these very sources; numba knows them by size and time. Compiling again shows nothing."""
     found = run([python, "-P", "-c", "import foresail; print(foresail.__path__[0])"])
     package = Path(found.stdout.strip())
     for index in (path for folder in ROOMS for path in (ROOT / folder).rglob("__pycache__/*.nb[ic]")):
