@@ -99,7 +99,9 @@ def test_each_pattern_has_its_sentence_its_automaton_and_its_number(text: str) -
     page = Elements(text)
     assert "A vessel outside is seen inside <the port>." in page.text
     assert 'id="pattern-entry"' in text
-    assert text.count('<div class="automaton"') == 3
+    told = text.count('<div class="why">')
+    assert told == 2
+    assert text.count('<div class="automaton"') == 3 + told
     assert "Looked for and not found: never." in page.text
 
 
