@@ -6,7 +6,7 @@ STAMPS := .venv/.stamps
 FORESAIL := .venv/bin/foresail
 
 .DELETE_ON_ERROR:
-.PHONY: help setup demo airflow test lint unit soak mutants docs lock clean
+.PHONY: help setup demo airflow test lint unit soak mutants docs site lock clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 12
@@ -58,6 +58,9 @@ docs: setup ## the generated parts of docs/
 	$(FORESAIL) catalog docs --out docs/catalog
 	$(FORESAIL) catalog schema --out docs/catalog.schema.json
 	PYTHONPATH=. .venv/bin/python docs/draw_simulated_day.py
+
+site: setup ## the pages of docs/ as a site, in out/site
+	.venv/bin/mkdocs build --strict
 
 lock: $(STAMPS)/venv ## resolve the ranges of pyproject.toml anew into requirements.lock
 	.venv/bin/uv --no-config pip compile pyproject.toml --all-extras --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header --upgrade --output-file requirements.lock

@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,7 +22,7 @@ from foresail.pipeline.progress import Progress, open_progress, write_summary
 from foresail.pipeline.settings import Settings
 
 if TYPE_CHECKING:
-    from foresail.pipeline.jobs.recognise_request import RecogniseRequest
+    from foresail.pipeline.jobs.recognise_request import Outputs, RecogniseRequest
 
 
 @click.command()
@@ -101,8 +101,8 @@ def command(
     settings = settings_from(settings_file, master, conf)
     local = (engine or settings.jobs.engine) == "local"
     if local:
-        _check_local(form, report, positions, master)
-    from foresail.pipeline.jobs.recognise_request import RecogniseRequest
+        _begin_local(master, light=not report)
+    from foresail.pipeline.jobs.recognise_request import Outputs, RecogniseRequest
 
     digest = files_digest(patterns)
     catalog = catalog_named(patterns, domain, overrides_of(sets), languages=True)
@@ -117,7 +117,8 @@ def command(
     if catalog.others:
         summary = _in_languages(request, settings, progress, local, asked)
     else:
-        summary = _on_this_machine(request, progress) if local else _on_spark(request, settings, progress, asked)
+        run = _on_this_machine if local else _on_spark
+        summary = run(request, settings, progress, asked)
     changed = files_digest(patterns) != digest
     if changed:
         progress.say("the catalog has changed since the job began: the matches are of the catalog as it was then")
@@ -127,15 +128,7 @@ def command(
     end_failed_if_rejected(warning, settings)
 
 
-class Outputs(NamedTuple):
-    """What is to be written beside the matches."""
-
-    geojson: bool
-    report: bool
-    positions: bool
-
-
-def _on_spark(request: "RecogniseRequest", settings: Settings, progress: Progress, asked: Outputs) -> dict[str, Any]:
+def _on_spark(request: "RecogniseRequest", settings: Settings, progress: Progress, asked: "Outputs") -> dict[str, Any]:
     from foresail.pipeline.preflight import check_request, is_little
     from foresail.pipeline.runtime.session import starting_spark
     from foresail.pipeline.sinks.output_folder import held_output
@@ -164,16 +157,19 @@ def _on_spark(request: "RecogniseRequest", settings: Settings, progress: Progres
     return summary | {"engine": "spark"}
 
 
-def _on_this_machine(request: "RecogniseRequest", progress: Progress) -> dict[str, Any]:
+def _on_this_machine(
+    request: "RecogniseRequest", settings: Settings, progress: Progress, asked: "Outputs"
+) -> dict[str, Any]:
+    del settings  # it starts no Spark
     from foresail.pipeline.local.recognise_job import run_local
     from foresail.pipeline.sinks.output_folder import held_output
 
     with held_output(request.out, "recognise"):
-        return run_local(request, progress)
+        return run_local(request, progress, asked)
 
 
 def _in_languages(
-    request: "RecogniseRequest", settings: Settings, progress: Progress, local: bool, asked: Outputs
+    request: "RecogniseRequest", settings: Settings, progress: Progress, local: bool, asked: "Outputs"
 ) -> dict[str, Any]:
     """Entries in other languages, whose rows have columns of their own."""
     from foresail.pipeline.languages.recognise_job import check_form, run_languages
@@ -212,16 +208,15 @@ def _show_languages(summary: dict[str, Any], as_json: bool) -> None:
     )
 
 
-def _check_local(form: str, report: bool, positions: bool, master: str | None) -> None:
+def _begin_local(master: str | None, light: bool) -> None:
     """What only Spark can do is wrong usage with --engine local."""
-    given = {"--report": report, "--positions": positions, "--format geojson": form == "geojson", "--master": master}
-    for option, wanted in given.items():
-        if wanted:
-            msg = f"{option}: is made by Spark. Leave --engine local out, or the option."
-            raise OptionError(msg)
-    from foresail.pipeline.runtime.light_start import start_light
+    if master:
+        msg = "--master: names a Spark. Leave --engine local out, or the option."
+        raise OptionError(msg)
+    if light:
+        from foresail.pipeline.runtime.light_start import start_light
 
-    start_light()
+        start_light()
 
 
 def _show(summary: dict[str, Any], as_json: bool) -> None:

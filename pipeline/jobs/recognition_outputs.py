@@ -1,13 +1,12 @@
 """What `foresail recognise` writes beside its matches when asked: positions, GeoJSON for maps, the page for people."""
 
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-from foresail.pipeline.jobs.recognise_request import RecogniseRequest
+from foresail.pipeline.jobs.recognise_request import GEOJSON_FILE, POSITIONS, Outputs, RecogniseRequest
 from foresail.pipeline.progress import Progress
 from foresail.pipeline.reports.page import REPORT_FILE
 from foresail.pipeline.results.whole_matches import marked_positions, placed, read_matches, whole_matches
@@ -16,8 +15,6 @@ from foresail.pipeline.sinks.output_folder import replaced
 from foresail.pipeline.sources.parquet_files import events_folder, usable_files
 from foresail.pipeline.sources.table import read_events
 from foresail.pipeline.stages.derive import with_start
-
-GEOJSON_FILE, POSITIONS = "matches.geojson", "positions"
 
 
 def write_outputs(
@@ -30,11 +27,8 @@ def write_outputs(
     positions: bool = False,
 ) -> dict[str, str]:
     """Write what is asked for, take away what an earlier run wrote and this one does not; where each is."""
-    asked = {"geojson": geojson, "report": report, "positions": positions}
-    places = {"geojson": GEOJSON_FILE, "report": REPORT_FILE, "positions": POSITIONS}
-    written = {name: request.out / place for name, place in places.items()}
-    _take_away(written)
-    if not any(asked.values()):
+    written = Outputs(geojson, report, positions).begin(request.out)
+    if not written:
         return {}
     matches = Path(summary["output"])
     files = usable_files([events_folder(path) for path in request.events], request.skip_corrupt)
@@ -50,16 +44,10 @@ def write_outputs(
             # pages take a second to load, and are not always asked for
             from foresail.geo import read_layers  # noqa: PLC0415
             from foresail.pipeline.reports.recognition import write_recognition_report  # noqa: PLC0415
+            from foresail.pipeline.reports.spark_reading import SparkReading  # noqa: PLC0415
 
             layers = read_layers(request.layers, request.layer_cache) if request.layers else ()
-            write_recognition_report(
-                spark, matches, events, request.catalog, layers, request.out, summary.get("skipped", {}),
-                summary.get("little_known", {}),
-            )  # fmt: skip
-    return {name: str(place) for name, place in written.items() if asked[name]}
-
-
-def _take_away(written: Mapping[str, Path]) -> None:
-    shutil.rmtree(written["positions"], ignore_errors=True)
-    for name in ("geojson", "report"):
-        written[name].unlink(missing_ok=True)
+            reading = SparkReading(spark, matches, events)
+            known = summary.get("skipped", {}), summary.get("little_known", {})
+            write_recognition_report(reading, request.catalog, layers, request.out, *known)
+    return {name: str(place) for name, place in written.items()}

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,9 @@ from foresail.pipeline.local.explanation import Explanation, explain
 from foresail.pipeline.local.layers import LayersAtHand
 from foresail.pipeline.local.search import prepare_search
 from foresail.pipeline.local.sorted_events import SortedEvents
+
+if TYPE_CHECKING:
+    from foresail.geo.layers import Layer
 
 
 def explain_track(
@@ -33,7 +37,7 @@ def explain_track(
             found.append(explain(entry, pattern, events, place))
             continue
         assert layers is not None, "a family without its layer does not fit"
-        name, metres = _feature(events, place, layers, entry.for_each.layer, instance)
+        name, metres = feature_of(events, place, layers.by_name[entry.for_each.layer], instance)
         found.append(explain(entry, pattern, events, place, name, metres))
     return tuple(found)
 
@@ -52,19 +56,19 @@ def track_place(events: SortedEvents, track: str) -> int:
     raise InputError(msg)
 
 
-def _feature(
-    events: SortedEvents, place: int, layers: LayersAtHand, layer: str, instance: str | None
+def feature_of(
+    events: SortedEvents, place: int, layer: "Layer", instance: str | None
 ) -> tuple[str | None, NDArray[np.float64]]:
     """The feature to tell of, and how far each event of the track is from it."""
     from foresail.pipeline.local.near_layers import instance_names  # noqa: PLC0415 - layers are slow to import
 
     some = slice(int(events.first_of[place]), int(events.first_of[place + 1]))
-    index, names = layers.by_name[layer].index, instance_names(layers.by_name[layer])
+    index, names = layer.index, instance_names(layer)
     lon, lat = events.places(some)
     row, feature, metres = index.nearby(lon, lat, 1e7)
     if not len(row):
         return None, np.full(len(lon), np.inf)
-    wanted = _number_of(names, instance, layer) if instance else int(feature[np.argmin(metres)])
+    wanted = _number_of(names, instance, layer.spec.name) if instance else int(feature[np.argmin(metres)])
     away = np.full(len(lon), np.inf)
     mine = feature == wanted
     away[row[mine]] = metres[mine]

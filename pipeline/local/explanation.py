@@ -157,7 +157,7 @@ def _steps(pattern: CompiledPattern, held: NDArray[np.bool_], times: NDArray[np.
         elif since is None:
             what = DIED if since_before is not None else IDLE
         elif since_before is None or since > since_before:
-            what = DIED if since_before is not None and missing >= missing_before else BEGAN
+            what = DIED if since_before is not None and 0 < missing_before <= missing else BEGAN
         else:
             what = WENT_ON if missing <= missing_before or missing_before == 0 else DIED
         lost = int(distance[before])

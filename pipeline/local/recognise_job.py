@@ -13,10 +13,10 @@ from foresail.pipeline.batch.tally import CORRUPT, matches_summary
 from foresail.pipeline.conditions.arrow import attribute_types as arrow_types
 from foresail.pipeline.fitting import OF_COMMANDS, attributes_read_by, fit_patterns
 from foresail.pipeline.local.engine import Counts, cores, recognise_frame, recognition, run_over_files
-from foresail.pipeline.local.layers import LayersAtHand, layers_at_hand
+from foresail.pipeline.local.layers import LayersAtHand, layers_at_hand, no_layers
 from foresail.pipeline.local.runner import Sought
 from foresail.pipeline.local.search import prepare_search
-from foresail.pipeline.local.sorted_events import Named
+from foresail.pipeline.local.sorted_events import MINUTES, Named, SortedEvents
 from foresail.pipeline.local.stored_events import events_at, places_in, schema_of, stored_source
 from foresail.pipeline.local.trying import EventSource, read_source
 from foresail.pipeline.progress import Progress
@@ -27,20 +27,25 @@ from foresail.pipeline.sources.parquet_files import usable_files
 from foresail.pipeline.stages.known_share import attributes_read, little_known, shares_in_files
 
 if TYPE_CHECKING:
-    from foresail.pipeline.jobs.recognise_request import RecogniseRequest
+    from foresail.pipeline.jobs.recognise_request import Outputs, RecogniseRequest
+    from foresail.pipeline.local.track_reader import TrackReader
 
 ENGINE = "local"
 
 
-def run_local(request: "RecogniseRequest", progress: Progress) -> dict[str, Any]:
-    """Find the patterns of the catalog in the events; the summary."""
-    return _Run(request, progress).run()
+def run_local(request: "RecogniseRequest", progress: Progress, asked: "Outputs | None" = None) -> dict[str, Any]:
+    """Find the patterns of the catalog in the events, and write what else is asked for; the summary."""
+    run = _Run(request, progress)
+    summary = run.run()
+    return summary | run.write_outputs(summary, asked) if asked else summary
 
 
 class _Run:
     def __init__(self, request: "RecogniseRequest", progress: Progress) -> None:
         self.request, self.progress = request, progress
         self.seconds: dict[str, float] = {}
+        self.layers = no_layers()
+        self.found_in: ParquetSource | SortedEvents | None = None
 
     def run(self) -> dict[str, Any]:
         began = time.monotonic()
@@ -50,7 +55,7 @@ class _Run:
         files = usable_files(paths, request.skip_corrupt)
         for file in files.corrupt:
             self.progress.say(f"{file}: cannot be read as Parquet, left out")
-        layers = layers_at_hand(request.layers, request.layer_cache, self.progress.say)
+        self.layers = layers = layers_at_hand(request.layers, request.layer_cache, self.progress.say)
         source = stored_source(files.paths, files.folder, _read_columns(request.catalog), bool(request.types))
         if isinstance(source, Unfit):
             counts, patterns, skipped, shares, refused, place = self._in_memory(layers)
@@ -77,7 +82,7 @@ class _Run:
     def _in_files(
         self, source: ParquetSource, layers: LayersAtHand
     ) -> tuple[Counts, tuple[CompiledPattern, ...], dict[str, str], Mapping[str, float], Path]:
-        request = self.request
+        request, self.found_in = self.request, source
         schema = schema_of(source)
         with self._step(f"compiling {count_of(len(request.catalog), 'pattern')}"):
             fitting = fit_patterns(
@@ -104,7 +109,7 @@ class _Run:
             read = read_source(EventSource(tuple(request.events), named, request.types or {}))
         for note in read.notes:
             self.progress.say(note)
-        events = read.events
+        events = self.found_in = read.events
         with self._step(f"compiling {count_of(len(request.catalog), 'pattern')}"):
             prepared = prepare_search(
                 request.catalog, events, layers, request.skip_unfit, request.episodes == "all", OF_COMMANDS
@@ -120,6 +125,38 @@ class _Run:
         asked = [name for names in attributes_read(patterns, events.columns).values() for name in names]
         shares = {name: events.known_share(name) for name in dict.fromkeys(asked)} if len(events) else {}
         return counts, patterns, dict(prepared.fitting.skipped), shares, refused, place
+
+    def write_outputs(self, summary: Mapping[str, Any], asked: "Outputs") -> dict[str, str]:
+        """Write positions, GeoJSON and the page; where each is."""
+        written = asked.begin(self.request.out)
+        if not written:
+            return {}
+        # these bring pandas and the pages, and are not always asked for
+        from foresail.pipeline.local.recognition_outputs import (  # noqa: PLC0415
+            write_geojson,
+            write_positions,
+            write_report,
+        )
+        from foresail.pipeline.local.report_reading import LocalReading  # noqa: PLC0415
+
+        request, matches = self.request, Path(summary["output"])
+        minutes = MINUTES in _read_columns(request.catalog)
+        for name, place in written.items():
+            with self.progress.step(f"writing {place.name}"):
+                if name == "positions":
+                    write_positions(matches, self._reader(), minutes, place)
+                elif name == "geojson":
+                    write_geojson(matches, place)
+                else:
+                    reading = LocalReading(matches, self._reader(), minutes)
+                    write_report(reading, request.catalog, self.layers.layers, request.out, summary)
+        return {name: str(place) for name, place in written.items()}
+
+    def _reader(self) -> "TrackReader":
+        from foresail.pipeline.local.track_reader import FileTracks, HeldTracks  # noqa: PLC0415
+
+        assert self.found_in is not None, "the events were read"
+        return FileTracks(self.found_in) if isinstance(self.found_in, ParquetSource) else HeldTracks(self.found_in)
 
     def _finish(self) -> Path:
         with self._step("writing"):

@@ -45,6 +45,7 @@ from foresail.pipeline.reports.recognition import (
     recognition_map,
     unknown_to,
 )
+from foresail.pipeline.reports.spark_reading import SparkReading
 from foresail.pipeline.reports.timeline import TimeRow, timeline
 from foresail.pipeline.reports.tracks import search_box, track_section
 from foresail.pipeline.reports.warned import Warnings, read_warnings
@@ -68,7 +69,8 @@ def write_demo_report(
     events = read_events(spark, [str(folder / "enriched" / "events")]).good
     layers = read_layers(layers_file, layer_cache)
     matches = folder / "recognised" / "matches"
-    read = read_recognition(spark, matches, events, catalog, layers, recognised["skipped"], recognised["little_known"])
+    reading = SparkReading(spark, matches, events)
+    read = read_recognition(reading, catalog, layers, recognised["skipped"], recognised["little_known"])
     store = ModelStore(folder / "models")
     models = {row["pattern"]: store.load(row["pattern"]) for row in result.trained["patterns"]}
     within = {name: model.settings.events_ahead for name, model in models.items()}

@@ -1,6 +1,6 @@
 """The events of the matches that a page lists: what each showed, and which conditions of its pattern held on it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import inf
@@ -8,9 +8,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.window import Window
 
 from foresail.geo import Layer
 from foresail.geo.nearby import near_lists
@@ -72,37 +69,21 @@ class Searched:
         return f"{self.entry.for_each.as_}.distance_m" if self.entry.for_each else None
 
 
-def read_match_events(
-    events: DataFrame, matches: Sequence[Match], searched: Mapping[str, Searched]
+def events_of_matches(
+    table: pa.Table, matches: Sequence[Match], searched: Mapping[str, Searched]
 ) -> dict[str, MatchEvents]:
-    """By match id, the events from the beginning of each match to its end."""
-    known = [match for match in matches if match.pattern in searched]
-    if not known:
-        return {}
-    table = _rows(events, known, searched)
+    """By match id, what `table` shows of each: a row for each event with `match_id`, `_number` and `_total`."""
     return {
         match_id: shown
-        for pattern in dict.fromkeys(match.pattern for match in known)
-        for match_id, shown in _of_pattern(table, [m for m in known if m.pattern == pattern], searched[pattern])
+        for pattern in dict.fromkeys(match.pattern for match in matches)
+        for match_id, shown in _of_pattern(table, [m for m in matches if m.pattern == pattern], searched[pattern])
     }
 
 
-def _rows(events: DataFrame, matches: Sequence[Match], searched: Mapping[str, Searched]) -> pa.Table:
-    """The first and last events of every match, in one pass over the events, which stay where they are."""
-    spark = events.sparkSession
-    asked = [(match.match_id, match.track, match.start, match.end) for match in matches]
-    wanted = spark.createDataFrame(asked, "match_id string, _track string, _from timestamp, _to timestamp")
-    read = {name.partition(".")[0] for pattern in searched.values() for name in pattern.attributes}
-    columns = [name for name in events.columns if name in read | {"track", "time", "lon", "lat", "offset"}]
-    mine = events.select(*(f"`{name}`" for name in columns)).join(
-        F.broadcast(wanted), F.expr("track = _track AND time BETWEEN _from AND _to")
-    )
-    within = Window.partitionBy("match_id").orderBy("time", *(["offset"] if "offset" in columns else []))
-    numbered = mine.withColumns(
-        {"_number": F.row_number().over(within), "_total": F.count("*").over(Window.partitionBy("match_id"))}
-    )
-    ends = (F.col("_number") <= HEAD) | (F.col("_number") > F.col("_total") - TAIL)
-    return numbered.where(ends).drop("_track", "_from", "_to").orderBy("match_id", "_number").toArrow()
+def columns_read(searched: Iterable[Searched], columns: Iterable[str]) -> list[str]:
+    """Of the columns of events those that patterns read, and those that say which event it is and where."""
+    read = {name.partition(".")[0] for pattern in searched for name in pattern.attributes}
+    return [name for name in columns if name in read | {"track", "time", "lon", "lat", "offset"}]
 
 
 def _of_pattern(table: pa.Table, matches: Sequence[Match], pattern: Searched) -> Iterator[tuple[str, MatchEvents]]:

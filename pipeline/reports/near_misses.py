@@ -6,7 +6,7 @@ Patterns that were looked for and not found: which condition never held, and how
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,9 +14,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from foresail.geo.nearby import near_lists
 from foresail.models.automaton import distances, symbol_automaton
@@ -25,10 +22,11 @@ from foresail.patterns.conditions.evaluate import ArrayColumn, evaluate
 from foresail.patterns.conditions.typing import AttributeType
 from foresail.patterns.spec import PatternSpec
 from foresail.pipeline.conditions.arrow import array_columns
+from foresail.pipeline.local.explanation import Explanation
 from foresail.pipeline.reports.map_view import Mark, MarkGroup
 from foresail.pipeline.reports.match_events import LARGEST_M, Searched
 from foresail.pipeline.reports.page import Column, Markup, count_of, joined, moment, share, span, table, tag, titled
-from foresail.pipeline.reports.pattern_section import condition_text, definition
+from foresail.pipeline.reports.pattern_section import condition_text, definition, event_by_event
 from foresail.pipeline.reports.plots import Sign
 
 MOST_EVENTS = 1_000_000
@@ -76,38 +74,23 @@ class Sought:
     """How many tracks came as near as the nearest."""
 
 
-def read_near_misses(events: DataFrame, total: int, searched: Mapping[str, Searched]) -> dict[str, Sought]:
-    """For each of these patterns, none of which was found, what there is to say of it; one pass over the events."""
-    if not searched or not total:
-        return {}
-    narrow = _narrow(events, total, searched.values())
-    order = ["track", "time", *(["offset"] if "offset" in narrow.columns else [])]
-    by_track = narrow.repartition("track").sortWithinPartitions(*order)
-    rows = by_track.mapInArrow(_looking(tuple(searched.values())), from_arrow_schema(FOUND)).toArrow().to_pylist()
-    mine: dict[str, list[dict[str, Any]]] = defaultdict(list)
+def looked_at(patterns: Sequence[Searched], table: pa.Table) -> pa.RecordBatch:
+    """What `table`, whole tracks in order, has to say of these patterns, as rows of `FOUND`."""
+    rows = [row for pattern in patterns for row in seen(pattern, table)] if table.num_rows else []
+    return pa.RecordBatch.from_pylist(rows, schema=FOUND)
+
+
+def put_together(searched: Mapping[str, Searched], rows: Iterable[Mapping[str, Any]]) -> dict[str, Sought]:
+    """What all parts of the events have said of each pattern."""
+    mine: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
         mine[row["pattern"]].append(row)
     return {name: _sought(pattern, mine[name]) for name, pattern in searched.items()}
 
 
-def _narrow(events: DataFrame, total: int, searched: Iterable[Searched]) -> DataFrame:
-    read = {name.partition(".")[0] for pattern in searched for name in pattern.attributes}
-    columns = [name for name in events.columns if name in read | {"track", "time", "lon", "lat", "offset"}]
-    narrow = events.select(*(f"`{name}`" for name in columns))
-    if total <= MOST_EVENTS:
-        return narrow
-    return narrow.where(F.pmod(F.xxhash64("track"), F.lit(SHARES)) < max(1, SHARES * MOST_EVENTS // total))
-
-
-def _looking(patterns: Sequence[Searched]) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def look(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        held = list(batches)
-        if held and sum(batch.num_rows for batch in held):
-            table = pa.Table.from_batches(held)
-            rows = [row for pattern in patterns for row in seen(pattern, table)]
-            yield pa.RecordBatch.from_pylist(rows, schema=FOUND)
-
-    return look
+def least_share(total: int) -> int:
+    """Of `SHARES` shares of the tracks so many are looked at, so that there are not too many events."""
+    return SHARES if total <= MOST_EVENTS else max(1, SHARES * MOST_EVENTS // total)
 
 
 def seen(pattern: Searched, table: pa.Table) -> Iterator[dict[str, Any]]:
@@ -125,22 +108,27 @@ def seen(pattern: Searched, table: pa.Table) -> Iterator[dict[str, Any]]:
 
 def _near(pattern: Searched, table: pa.Table, held: Sequence[NDArray[np.bool_]]) -> Iterator[dict[str, Any]]:
     missing = _missing(pattern, table, held)
-    tracks = table["track"].combine_chunks()
-    first_of = _first_of(tracks)
+    first_of = _first_of(table["track"].combine_chunks())
     least = np.minimum.reduceat(missing, first_of)
     for distance, number in Counter(least.tolist()).items():
         yield {"pattern": pattern.name, "missing": distance, "number": number}
-    nearest = [int(first + np.argmin(missing[first:end])) for first, end in _stretches(first_of, least, table.num_rows)]
-    for event in nearest:
+    for event in _nearest(missing, first_of, least, array_columns(table, ["time"])["time"].values):
         row = table.slice(event, 1).select([c for c in ("track", "time", "lon", "lat") if c in table.schema.names])
         yield {"pattern": pattern.name, "missing": int(missing[event]), **row.to_pylist()[0]}
 
 
-def _stretches(first_of: NDArray[np.int64], least: NDArray[np.int64], rows: int) -> Iterator[tuple[int, int]]:
-    """From where to where the few tracks reach that came nearest."""
-    ends = np.append(first_of[1:], rows)
-    for track in np.argsort(least, kind="stable")[:LISTED]:
-        yield int(first_of[track]), int(ends[track])
+def _nearest(
+    missing: NDArray[np.int64], first_of: NDArray[np.int64], least: NDArray[np.int64], times: NDArray[Any]
+) -> list[int]:
+    """The event at which each of the few tracks came nearest that came nearest of all, the earliest first.
+
+    They do not depend on how the tracks are shared among tables: each table gives its earliest.
+    """
+    counts = np.diff(np.append(first_of, len(missing)))
+    at_least = np.flatnonzero(missing == np.repeat(np.where(least == least.min(), least, -1), counts))
+    _, first = np.unique(np.searchsorted(first_of, at_least, side="right"), return_index=True)
+    events = at_least[first]
+    return [int(event) for event in events[np.argsort(times[events], kind="stable")][:LISTED]]
 
 
 def _missing(pattern: Searched, table: pa.Table, held: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
@@ -198,7 +186,7 @@ def _sought(pattern: Searched, rows: Sequence[Mapping[str, Any]]) -> Sought:
             events += row["number"]
     needed = None if pattern.distance else int(distances(symbol_automaton(pattern.compiled))[0])
     best = min(tracks, default=0)
-    nearest = sorted((place for place in places if place.missing == best), key=lambda place: place.time)
+    nearest = sorted((p for p in places if p.missing == best), key=lambda place: (place.time, place.track))
     began = needed is not None and best < needed
     return Sought(
         events,
@@ -213,9 +201,14 @@ NEAR_MISSES = "near-misses"
 SIGN = Sign(4, "diamond", open=True)
 
 
-def absent_details(absent: Sequence[Searched], sought: Mapping[str, Sought], names: Mapping[str, str]) -> Markup:
+def absent_details(
+    absent: Sequence[Searched],
+    sought: Mapping[str, Sought],
+    names: Mapping[str, str],
+    whys: Mapping[str, Explanation],
+) -> Markup:
     """Each pattern that was not found, folded."""
-    return joined(_absent(pattern, sought.get(pattern.name), names) for pattern in absent)
+    return joined(_absent(pattern, sought.get(pattern.name), names, whys.get(pattern.name)) for pattern in absent)
 
 
 def near_miss_group(sought: Mapping[str, Sought], names: Mapping[str, str]) -> MarkGroup | None:
@@ -243,7 +236,7 @@ def near_key(pattern: str, place: int) -> str:
     return f"near-{pattern}-{place}"
 
 
-def _absent(pattern: Searched, sought: Sought | None, names: Mapping[str, str]) -> Markup:
+def _absent(pattern: Searched, sought: Sought | None, names: Mapping[str, str], told: Explanation | None) -> Markup:
     summary = tag(
         "summary",
         tag("span"),
@@ -251,7 +244,7 @@ def _absent(pattern: Searched, sought: Sought | None, names: Mapping[str, str]) 
         tag("span", "not found", class_="found"),
         tag("span", pattern.entry.says, class_="says"),
     )
-    why = (tag("h3", "Why not"), _why(pattern, sought, names)) if sought else ()
+    why = (tag("h3", "Why not"), _why(pattern, sought, names), event_by_event(told, names)) if sought else ()
     inside = tag("div", *why, tag("h3", "How it is recognised"), definition(pattern), class_="inside")
     return tag("details", summary, inside, class_="pattern", id=f"pattern-{pattern.name}")
 

@@ -6,6 +6,7 @@ from textwrap import dedent
 from typing import Any
 
 from foresail.patterns.drawing import diagram_of, draw_svg_within
+from foresail.pipeline.local.explanation import Explanation
 from foresail.pipeline.reports.found import Match, PatternCount
 from foresail.pipeline.reports.match_events import EventRow, MatchEvents, Searched
 from foresail.pipeline.reports.page import (
@@ -23,10 +24,9 @@ from foresail.pipeline.reports.page import (
     titled,
 )
 from foresail.pipeline.reports.plots import Sign, icon
+from foresail.pipeline.reports.why_section import MOST_STATES, why_section
 
 UNITS = ("kn", "kmh", "m", "km", "s", "min", "h", "deg", "pct")
-MOST_STATES = 40
-"""A larger automaton is no picture any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +77,20 @@ def counts_table(found: Sequence[PatternFound], further: Sequence[tuple[Column, 
     return table(columns, rows, "counts")
 
 
-def pattern_details(found: Sequence[PatternFound], names: Mapping[str, str]) -> Markup:
-    """All patterns, folded, the first one open; `names` says what tracks are called."""
-    return joined(_pattern(pattern, names, place == 0) for place, pattern in enumerate(found))
+def pattern_details(found: Sequence[PatternFound], names: Mapping[str, str], whys: Mapping[str, Explanation]) -> Markup:
+    """All patterns, folded, the first one open; `names` says what tracks are called, `whys` tells one of each."""
+    return joined(_pattern(pattern, names, whys, place == 0) for place, pattern in enumerate(found))
 
 
-def _pattern(pattern: PatternFound, names: Mapping[str, str], is_open: bool) -> Markup:
+def event_by_event(why: Explanation | None, names: Mapping[str, str]) -> Markup | None:
+    """One track as the pattern saw it, folded; None where none is told."""
+    if why is None:
+        return None
+    said = f"Event by event: {names.get(why.track, why.track)}" + (f", {why.instance}" if why.instance else "")
+    return tag("details", tag("summary", said), why_section(why), class_="match")
+
+
+def _pattern(pattern: PatternFound, names: Mapping[str, str], whys: Mapping[str, Explanation], is_open: bool) -> Markup:
     summary = tag(
         "summary",
         icon(pattern.sign),
@@ -97,6 +105,8 @@ def _pattern(pattern: PatternFound, names: Mapping[str, str], is_open: bool) -> 
         tag("h3", "Matches"),
         *(_match(match, pattern, names) for match in pattern.matches),
         _more(pattern),
+        tag("h3", "Why") if pattern.name in whys else None,
+        event_by_event(whys.get(pattern.name), names),
         class_="inside",
     )
     return tag("details", summary, inside, class_="pattern", id=f"pattern-{pattern.name}", open=is_open)

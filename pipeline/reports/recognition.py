@@ -3,20 +3,22 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Protocol
 
-from pyspark.sql import DataFrame, SparkSession
+import pyarrow as pa
 
 from foresail.geo import Layer
 from foresail.patterns.catalog.loader import Catalog
 from foresail.patterns.compiler import compile_pattern
+from foresail.patterns.conditions import AttributeType
 from foresail.patterns.spec import without_features
-from foresail.pipeline.conditions.spark import attribute_types
-from foresail.pipeline.reports.found import Found, Match, PatternCount, listed, read_found
+from foresail.pipeline.local.explanation import Explanation
+from foresail.pipeline.reports.found import Found, Match, listed
 from foresail.pipeline.reports.land import SAID, land_around
 from foresail.pipeline.reports.map_layers import map_layers
 from foresail.pipeline.reports.map_view import MapView, Mark, MarkGroup, TrackLine, bounds, map_data, map_markup
-from foresail.pipeline.reports.match_events import MatchEvents, Searched, read_match_events
-from foresail.pipeline.reports.near_misses import Sought, absent_details, near_miss_group, read_near_misses
+from foresail.pipeline.reports.match_events import MatchEvents, Searched
+from foresail.pipeline.reports.near_misses import Sought, absent_details, near_miss_group
 from foresail.pipeline.reports.page import (
     REPORT_FILE,
     Column,
@@ -40,9 +42,9 @@ from foresail.pipeline.reports.page import (
 from foresail.pipeline.reports.page import listed as in_words
 from foresail.pipeline.reports.pattern_section import PatternFound, counts_table, match_key, pattern_details
 from foresail.pipeline.reports.plots import sign_of
-from foresail.pipeline.reports.timeline import TimeRow, timeline
-from foresail.pipeline.reports.tracks import EventFacts, read_facts, read_tracks, search_box, track_section
-from foresail.pipeline.results.whole_matches import read_matches
+from foresail.pipeline.reports.timeline import TimeRow, TimeSpan, timeline
+from foresail.pipeline.reports.tracks import EventFacts, search_box, track_section
+from foresail.pipeline.reports.whys import read_whys
 from foresail.pipeline.stages.known_share import in_words as said
 
 MAP_DATA = "map-data"
@@ -51,7 +53,7 @@ FOOT = "All times are UTC. This page needs no network: it can be kept, mailed an
 
 @dataclass(frozen=True, slots=True)
 class Recognition:
-    """Everything that the page shows, read once from Spark."""
+    """Everything that the page shows, read once."""
 
     facts: EventFacts
     found: Found
@@ -66,6 +68,8 @@ class Recognition:
     """Of a pattern the attributes that it reads and that most events do not have, with the share of those that do."""
     sought: Mapping[str, Sought] = field(default_factory=dict)
     """What was seen of the patterns that were not found."""
+    whys: Mapping[str, Explanation] = field(default_factory=dict)
+    """Of a pattern one track event by event: one of its matches, or where it came nearest."""
 
     @property
     def names(self) -> dict[str, str]:
@@ -94,54 +98,82 @@ class Recognition:
         return tuple(name for name, count in self.found.counts.items() if not count.matches)
 
 
+class Reading(Protocol):
+    """Events and the matches that were found in them, wherever they are: what a page asks of them."""
+
+    @property
+    def types(self) -> Mapping[str, AttributeType]:
+        """The attributes of the events."""
+        ...
+
+    def facts(self) -> EventFacts:
+        """What the events are, in numbers."""
+        ...
+
+    def found(self, patterns: Sequence[str], span: TimeSpan) -> Found:
+        """The counts of all matches, and the marks to draw."""
+        ...
+
+    def near_misses(self, total: int, searched: Mapping[str, Searched]) -> dict[str, Sought]:
+        """What was seen of patterns that were not found."""
+        ...
+
+    def tracks(self, facts: EventFacts, wanted: Sequence[str]) -> tuple[tuple[TrackLine, ...], str]:
+        """The lines to draw, and what is left out of them."""
+        ...
+
+    def match_events(self, matches: Sequence[Match], searched: Mapping[str, Searched]) -> dict[str, MatchEvents]:
+        """The first and the last events of matches."""
+        ...
+
+    def lengths(self, tracks: Sequence[str]) -> dict[str, int]:
+        """How many events these tracks have."""
+        ...
+
+    def events_of(self, tracks: Sequence[str], searched: Sequence[Searched]) -> pa.Table:
+        """The events of a few tracks, with what patterns read."""
+        ...
+
+
 def write_recognition_report(
-    spark: SparkSession,
-    matches_path: Path,
-    events: DataFrame,
+    reading: Reading,
     catalog: Catalog,
     layers: Sequence[Layer],
     out: Path,
     skipped: Mapping[str, str] | None = None,
     little_known: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Path:
-    """Write `report.html` into the folder `out`: the matches at `matches_path` of `catalog` in `events`."""
-    read = read_recognition(spark, matches_path, events, catalog, layers, skipped, little_known)
+    """Write `report.html` into the folder `out`: the matches of `catalog` in the events."""
+    read = read_recognition(reading, catalog, layers, skipped, little_known)
     return write_page(out / REPORT_FILE, recognition_page(read))
 
 
 def read_recognition(
-    spark: SparkSession,
-    matches_path: Path,
-    events: DataFrame,
+    reading: Reading,
     catalog: Catalog,
     layers: Sequence[Layer],
     skipped: Mapping[str, str] | None = None,
     little_known: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Recognition:
     """What the page shows: a few passes over matches and events, bounded amounts of each brought here."""
-    facts = read_facts(events)
-    searched = _searched(catalog, events, layers, skipped or {})
-    rows = read_matches(spark, matches_path)
-    found = read_found(rows, events, tuple(searched), facts.span) if rows.columns else Found(_nothing(searched), ())
+    facts = reading.facts()
+    searched = _searched(catalog, reading.types, layers, skipped or {})
+    found = reading.found(tuple(searched), facts.span)
     chosen = listed(found.marks)
     absent = {name: searched[name] for name, count in found.counts.items() if not count.matches}
-    sought = read_near_misses(events, facts.events, absent)
+    sought = reading.near_misses(facts.events, absent)
     wanted = [near.track for held in sought.values() for near in held.nearest] + [match.track for match in found.marks]
-    tracks, thinned = read_tracks(events, facts, wanted)
+    tracks, thinned = reading.tracks(facts, wanted)
     return Recognition(
-        facts, found, searched, chosen, read_match_events(events, chosen, searched), tracks, tuple(layers),
+        facts, found, searched, chosen, reading.match_events(chosen, searched), tracks, tuple(layers),
         tuple(filter(None, (thinned, _unmarked(found)))), skipped or {}, little_known or {}, sought,
+        read_whys(reading, searched, chosen, sought),
     )  # fmt: skip
 
 
-def _nothing(searched: Mapping[str, Searched]) -> dict[str, PatternCount]:
-    return dict.fromkeys(searched, PatternCount())
-
-
 def _searched(
-    catalog: Catalog, events: DataFrame, layers: Sequence[Layer], skipped: Mapping[str, str]
+    catalog: Catalog, known: Mapping[str, AttributeType], layers: Sequence[Layer], skipped: Mapping[str, str]
 ) -> dict[str, Searched]:
-    known = attribute_types(events.schema)
     by_name = {layer.spec.name: layer for layer in layers}
     searched = {}
     for entry in catalog:
@@ -187,10 +219,11 @@ def recognition_sections(read: Recognition, view: MapView) -> tuple[Section, ...
 
 def pattern_by_pattern(read: Recognition) -> Markup:
     """The patterns that were found, then those that were not."""
-    found = pattern_details(read.patterns, read.names) if read.patterns else note("No pattern was found.")
+    shown = pattern_details(read.patterns, read.names, read.whys)
+    found = shown if read.patterns else note("No pattern was found.")
     if not read.absent:
         return found
-    absent = absent_details([read.searched[name] for name in read.absent], read.sought, read.names)
+    absent = absent_details([read.searched[name] for name in read.absent], read.sought, read.names, read.whys)
     return found + tag("h3", "Looked for and not found") + absent
 
 

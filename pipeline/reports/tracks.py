@@ -1,4 +1,4 @@
-"""Tracks as the map draws them: at most so many, each thinned by itself in Spark, then simplified for a screen.
+"""Tracks as the map draws them: at most so many, each thinned by itself, then simplified for a screen.
 
 Track by track: a field to look for one, and a table of those on which something was found.
 """
@@ -7,15 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.window import Window
-
 from foresail.pipeline.reports.found import Found, TrackCount
-from foresail.pipeline.reports.map_view import MapView, TrackLine
+from foresail.pipeline.reports.map_view import MapView
 from foresail.pipeline.reports.page import NOTHING, Column, Markup, Section, count_of, note, plain, table, tag
 from foresail.pipeline.reports.timeline import TimeSpan
-from foresail.pipeline.reports.track_lines import track_lines
 
 MOST_TRACKS = 150
 MOST_POSITIONS = 60_000
@@ -42,66 +37,12 @@ class EventFacts:
         return TimeSpan(first.timestamp(), last.timestamp())
 
 
-def read_facts(events: DataFrame) -> EventFacts:
-    """Count the events and their tracks."""
-    row = events.agg(F.count("*"), F.countDistinct("track"), F.min("time"), F.max("time")).first()
-    assert row is not None, "an aggregate without groups has one row"
-    return EventFacts(row[0], row[1], row[2], row[3], {"lon", "lat"} <= set(events.columns))
-
-
-def read_tracks(events: DataFrame, facts: EventFacts, wanted: Sequence[str]) -> tuple[tuple[TrackLine, ...], str]:
-    """The lines to draw, those of `wanted` first, and a sentence about what was left out ('' if nothing)."""
-    if not facts.has_positions or not facts.events:
-        return (), ""
-    chosen = list(dict.fromkeys(wanted))[:MOST_TRACKS]
-    if facts.tracks <= MOST_TRACKS:
-        mine, drawn = events, facts.tracks
-    else:
-        chosen += _others(events, chosen, MOST_TRACKS - len(chosen))
-        mine, drawn = events.where(F.col("track").isin(chosen)), len(chosen)
-    most = max(MOST_POSITIONS // drawn, 2)
-    rows = _thinned(mine, most).collect()
-    lines = track_lines([row.asDict() for row in rows])
-    left_out = (
-        f"{drawn:,} of {facts.tracks:,} tracks are drawn, those with matches first." if drawn < facts.tracks else ""
-    )
-    if any(row["positions"] > most for row in rows):
+def said_of_lines(drawn: int, tracks: int, most: int, thinned: bool) -> str:
+    """A sentence about what is not drawn ('' if nothing)."""
+    left_out = f"{drawn:,} of {tracks:,} tracks are drawn, those with matches first." if drawn < tracks else ""
+    if thinned:
         left_out += f" Of each track about {most:,} positions are drawn, evenly chosen."
-    return lines, left_out.strip()
-
-
-def _others(events: DataFrame, chosen: Sequence[str], number: int) -> list[str]:
-    if number <= 0:
-        return []
-    rest = events.where(~F.col("track").isin(list(chosen))) if chosen else events
-    return [row["track"] for row in rest.select("track").distinct().orderBy("track").limit(number).collect()]
-
-
-def _thinned(events: DataFrame, most: int) -> DataFrame:
-    """Of each track about `most` positions, however long or short it lived, and the ends of its silences."""
-    lon, lat, time = (F.col(name).cast("double").alias(name) for name in ("lon", "lat", "time"))
-    name = F.col("name").cast("string") if "name" in events.columns else F.lit(None).cast("string")
-    placed = events.select("track", lon, lat, time, name.alias("name")).where("abs(lon) <= 180 AND abs(lat) <= 90")
-    track = Window.partitionBy("track")
-    order = track.orderBy("time", "lon", "lat")
-    stepped = placed.withColumns(
-        {
-            "step_s": F.col("time") - F.lag("time").over(order),
-            "number": F.row_number().over(order),
-            "positions": F.count("*").over(track),
-        }
-    )
-    usual_s = F.percentile_approx("step_s", 0.5).over(track)
-    quiet_s = F.greatest(F.lit(SILENCE_S), F.coalesce(usual_s * SILENT_STEPS, F.lit(0.0)))
-    parted = stepped.withColumn("parted", F.coalesce(F.col("step_s") > quiet_s, F.lit(False)))
-    parts = F.sum(F.col("parted").cast("int"))
-    marked = parted.withColumns(
-        {"part": parts.over(order), "parts": parts.over(track), "ends": F.lead("parted", 1, True).over(order)}
-    )
-    every = F.ceil(F.col("positions") / most)
-    at_an_end = (F.col("parted") | F.col("ends")) & (F.col("parts") <= most)
-    kept = marked.where(((F.col("number") - 1) % every == 0) | at_an_end)
-    return kept.select("track", "time", "lon", "lat", "name", "part", "positions").orderBy("track", "time", "number")
+    return left_out.strip()
 
 
 def search_box(view: MapView) -> Markup:

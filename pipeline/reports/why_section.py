@@ -20,6 +20,8 @@ from foresail.pipeline.reports.page import (
 )
 
 MOST_ROWS = 60
+MOST_STATES = 40
+"""A larger automaton is no picture any more."""
 FOOT = "All times are UTC. This page needs no network: it can be kept, mailed and printed as it is."
 
 
@@ -27,13 +29,15 @@ def why_page(whys: tuple[Explanation, ...]) -> Page:
     """A page of its own."""
     track = whys[0].track if whys else ""
     sections = tuple(Section(f"why-{why.entry.name}", titled(why.entry.name), why_section(why)) for why in whys)
-    return Page(f"Why, on {track}", paragraphs(*(verdict(why) for why in whys)), sections, foot=FOOT)
+    lead = paragraphs(*(verdict(why) for why in whys)) if len(whys) > 1 else Markup("")
+    return Page(f"Why, on {track}", lead, sections, foot=FOOT)
 
 
 def why_section(why: Explanation) -> Markup:
     """The verdict, the automaton, and the events that matter, each with the state after it."""
     key = f"why-{why.entry.name}"
-    drawing = Markup(draw_svg_within(diagram_of(why.compiled), key))
+    diagram = diagram_of(why.compiled)
+    drawing = Markup(draw_svg_within(diagram, key)) if diagram.states <= MOST_STATES else None
     shown = chosen_events(why, most=MOST_ROWS)
     values = tuple(shown[0].values) if shown else ()
     columns = (
@@ -50,8 +54,8 @@ def why_section(why: Explanation) -> Markup:
             tag("p", verdict(why)),
             tag(
                 "div",
-                tag("div", drawing, class_="drawing"),
-                note("Click an event: the drawing shows where the automaton stood after it."),
+                tag("div", drawing, class_="automaton", tabindex="0") if drawing else None,
+                note("Click an event: the drawing shows where the automaton stood after it.") if drawing else None,
                 table(columns, rows, "dense", attributes),
                 class_="why",
             ),

@@ -20,12 +20,14 @@ def json_lines(table: pa.Table) -> Iterator[str]:
 
 
 def _with_texts(table: pa.Table) -> pa.Table:
-    """The table with times as texts and dictionaries as what they stand for."""
+    """The table with times as texts, short numbers with their own digits, dictionaries as what they stand for."""
     for place, field in enumerate(table.schema):
         column = table.column(place)
         if pa.types.is_timestamp(field.type):
             shown = pa.compute.strftime(column.cast(pa.timestamp("us", tz="UTC")), format="%Y-%m-%dT%H:%M:%SZ")
             table = table.set_column(place, field.name, shown)
+        elif pa.types.is_float32(field.type):  # the digits that tell it from its neighbours, as Spark writes them
+            table = table.set_column(place, field.name, column.cast(pa.string()).cast(pa.float64()))
         elif pa.types.is_dictionary(field.type):
             table = table.set_column(place, field.name, column.cast(field.type.value_type))
     return table

@@ -12,14 +12,8 @@ from foresail.patterns.catalog.loader import read_catalog
 from foresail.patterns.compiler import compile_pattern
 from foresail.patterns.spec import without_features
 from foresail.pipeline.reports.match_events import Searched
-from foresail.pipeline.reports.near_misses import (
-    _sought,
-    absent_details,
-    in_short,
-    near_miss_group,
-    read_near_misses,
-    seen,
-)
+from foresail.pipeline.reports.near_misses import _sought, absent_details, in_short, near_miss_group, seen
+from foresail.pipeline.reports.spark_reading import read_near_misses
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
 PATTERNS = """
@@ -87,7 +81,7 @@ def test_a_long_silence_begins_anew(patterns: dict[str, Searched]) -> None:
 
 def test_the_page_and_the_map_tell_of_them(patterns: dict[str, Searched]) -> None:
     held = {name: sought(pattern, TABLE) for name, pattern in patterns.items()}
-    made = absent_details(tuple(patterns.values()), held, {"m": "MAY <i>"})
+    made = absent_details(tuple(patterns.values()), held, {"m": "MAY <i>"}, {})
     assert "MAY &lt;i&gt;: 1 event was missing." in made
     assert made.count("<details") == 4
     group = near_miss_group(held, {})

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from foresail.pipeline.reports.recognition import read_recognition, recognition_page, write_recognition_report
+from foresail.pipeline.reports.spark_reading import SparkReading
 from tests.pipeline.reports.conftest import EVIL, World
 
 pytestmark = pytest.mark.spark
@@ -51,7 +52,7 @@ class Elements(HTMLParser):
 @pytest.fixture(scope="module")
 def text(spark: SparkSession, world: World, tmp_path_factory: pytest.TempPathFactory) -> str:
     out = tmp_path_factory.mktemp("page")
-    file = write_recognition_report(spark, world.matches, world.events, world.catalog, world.layers, out)
+    file = write_recognition_report(SparkReading(spark, world.matches, world.events), world.catalog, world.layers, out)
     assert file == out / "report.html"
     return file.read_text(encoding="utf-8")
 
@@ -98,7 +99,9 @@ def test_each_pattern_has_its_sentence_its_automaton_and_its_number(text: str) -
     page = Elements(text)
     assert "A vessel outside is seen inside <the port>." in page.text
     assert 'id="pattern-entry"' in text
-    assert text.count('<div class="automaton"') == 3
+    told = text.count('<div class="why">')
+    assert told == 2
+    assert text.count('<div class="automaton"') == 3 + told
     assert "Looked for and not found: never." in page.text
 
 
@@ -122,7 +125,7 @@ def test_a_match_is_shown_from_its_first_start_where_rows_have_it(spark: SparkSe
     earlier = rows.withColumn("first_start_time", F.expr("start_time - INTERVAL 2 MINUTES"))
     folder = Path(world.request.out).parent / "first_start"
     earlier.write.mode("overwrite").parquet(str(folder))
-    read = read_recognition(spark, folder, world.events, world.catalog, world.layers)
+    read = read_recognition(SparkReading(spark, folder, world.events), world.catalog, world.layers)
     starts = {row[0] for row in rows.groupBy("match_id").agg(F.min("start_time")).select("min(start_time)").collect()}
     assert {match.start for match in read.listed} == {start - timedelta(minutes=2) for start in starts}
 
@@ -141,7 +144,7 @@ def test_the_events_of_a_match_show_what_held_on_them(text: str) -> None:
 
 
 def test_a_long_match_shows_its_ends_and_says_how_many_are_between(spark: SparkSession, world: World) -> None:
-    read = read_recognition(spark, world.matches, world.events, world.catalog, world.layers)
+    read = read_recognition(SparkReading(spark, world.matches, world.events), world.catalog, world.layers)
     episode = next(match for match in read.listed if match.pattern == "fast")
     assert read.events[episode.match_id].total == 28
     assert [row.number for row in read.events[episode.match_id].rows] == [1, 2, 3, 4, 5, 24, 25, 26, 27, 28]
@@ -154,12 +157,14 @@ def test_events_without_positions_have_a_page_without_a_map(spark: SparkSession,
     rows = spark.read.parquet(str(world.matches)).where("pattern = 'fast'")
     folder = Path(world.request.out).parent / "plain"
     rows.drop("lon", "lat").write.parquet(str(folder))
-    page = recognition_page(read_recognition(spark, folder, plain, catalog, ()))
+    page = recognition_page(read_recognition(SparkReading(spark, folder, plain), catalog, ()))
     assert page.data == {}
     assert "there is no map" in page.sections[0].body
 
 
 def test_without_matches_the_page_says_so(spark: SparkSession, world: World, tmp_path: Path) -> None:
     spark.read.parquet(str(world.matches)).where("false").write.parquet(str(tmp_path / "none"))
-    page = recognition_page(read_recognition(spark, tmp_path / "none", world.events, world.catalog, world.layers))
+    page = recognition_page(
+        read_recognition(SparkReading(spark, tmp_path / "none", world.events), world.catalog, world.layers)
+    )
     assert "None of the 3 patterns looked for was found." in page.lead

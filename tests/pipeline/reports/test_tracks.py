@@ -6,7 +6,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from foresail.pipeline.reports import tracks
-from foresail.pipeline.reports.tracks import MOST_TRACKS, read_facts, read_tracks
+from foresail.pipeline.reports.spark_reading import read_facts, read_tracks
+from foresail.pipeline.reports.tracks import MOST_TRACKS
 
 pytestmark = pytest.mark.spark
 
