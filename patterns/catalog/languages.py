@@ -14,7 +14,9 @@ from foresail.patterns.catalog.entry import Alert, Part, check_name, did_you_mea
 from foresail.patterns.catalog.nodes import CatalogError, PlacedText
 from foresail.patterns.errors import Place
 
-LANGUAGES: dict[str, str] = {}
+LANGUAGES: dict[str, str] = {
+    "spaseq": "foresail.patterns.spaseq.entry",
+}
 """By the name of a language (also the ending of its files) the module of its entry."""
 Section: TypeAlias = tuple[str, Sequence[tuple[str, str]]]
 """A heading and rows below it, each with a name."""

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+MOST_CHARACTERS = 1_000_000
+"""Of the graph of one event."""
+
 
 @dataclass(frozen=True, slots=True)
 class GraphEvent:

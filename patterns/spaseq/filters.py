@@ -6,6 +6,8 @@ over them fails; yet all its stock queries have such filters. So they become con
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 from foresail.patterns.errors import PatternError, Place, nearest
 from foresail.patterns.spaseq.engine import oxigraph, term_of
@@ -104,9 +106,6 @@ def asking(condition: Condition, slots: Mapping[str, int], prologue: str) -> Cal
 
 
 def _engine_asking(condition: Condition, slots: Mapping[str, int], prologue: str) -> Callable[[Mu], bool]:
-    engine = oxigraph()
-    store = engine.Store()
-    names = [engine.Variable(name) for name in condition.variables]
     places = [slots[name] for name in condition.variables]
     # the engine substitutes only variables that are projected
     text = (
@@ -120,11 +119,21 @@ def _engine_asking(condition: Condition, slots: Mapping[str, int], prologue: str
         if answer is None:
             if len(remembered) > _MOST_REMEMBERED:
                 remembered.clear()
-            known = {name: term_of(value) for name, value in zip(names, values, strict=True) if value is not None}
-            answer = remembered[values] = next(iter(store.query(text, substitutions=known)), None) is not None
+            answer = remembered[values] = _answered(text, condition.variables, values)
         return answer
 
     return holds
+
+
+def _answered(text: str, names: tuple[str, ...], values: tuple[str | None, ...]) -> bool:
+    engine = oxigraph()
+    known = {engine.Variable(n): term_of(value) for n, value in zip(names, values, strict=True) if value is not None}
+    return next(iter(_empty_store().query(text, substitutions=known)), None) is not None
+
+
+@cache
+def _empty_store() -> Any:
+    return oxigraph().Store()
 
 
 def _unbound(name: str, place: Place, gpm: str, known: frozenset[str]) -> PatternError:

@@ -1,5 +1,6 @@
 """Background knowledge: graphs in files, read once; what a query asks of them is answered once and kept for joins."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -9,6 +10,7 @@ from foresail.patterns.spaseq.engine import oxigraph, quads_with_own_blank_nodes
 from foresail.patterns.spaseq.plan import KnowledgePart
 
 Row: TypeAlias = tuple[str | None, ...]
+_BLANK = re.compile(r"_:|[\[(]")
 RdfSyntax: TypeAlias = Literal["turtle", "trig", "n-triples", "n-quads"]
 
 
@@ -39,8 +41,19 @@ class Knowledge:
             graph = engine.NamedNode(iri)
             for text in texts:
                 number += 1
+                if text.syntax in ("turtle", "n-triples") and not _BLANK.search(text.text):
+                    self._load(text, formats[text.syntax], graph)
+                    continue
                 triples = _triples_of(text, formats[text.syntax], graph)
                 self.store.bulk_extend(quads_with_own_blank_nodes(triples, graph, f"k{number}"))
+
+    def _load(self, text: KnowledgeText, syntax: Any, graph: Any) -> None:
+        """Let the engine read a text by itself: ten times as fast, where no blank node needs a name that lasts."""
+        try:
+            self.store.bulk_load(text.text.encode(), format=syntax, to_graph=graph)
+        except SyntaxError as error:
+            msg = f"{text.name}: {error.args[0]}. Mend the file."
+            raise PatternError(msg) from None
 
     def rows(self, part: KnowledgePart, prologue: str) -> list[Row]:
         """All mappings of a group over one graph."""

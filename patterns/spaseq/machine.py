@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from foresail.patterns.spaseq.events import GraphEvent, Rejected
+from foresail.patterns.spaseq.events import MOST_CHARACTERS, GraphEvent, Rejected
 from foresail.patterns.spaseq.knowledge import Knowledge, Row
 from foresail.patterns.spaseq.matching import GraphMatcher, Matched
 from foresail.patterns.spaseq.plan import Plan
@@ -94,7 +94,10 @@ class Machine:
             if event.stream not in self._streams:
                 continue
             read.events += 1
-            if event.time_us <= state.until_us:
+            if len(event.text) > MOST_CHARACTERS:
+                detail = f"more than {MOST_CHARACTERS:,} characters"
+                read.rejected.append(Rejected(event.origin, "graph too large", detail))
+            elif event.time_us <= state.until_us:
                 read.rejected.append(
                     Rejected(event.origin, "late", f"its instant was read before it came: {event.stream}")
                 )
@@ -122,7 +125,7 @@ class Machine:
             place = first.setdefault((event.time_us, event.stream), len(kept))
             if place == len(kept):
                 kept.append(event)
-            elif self.plan.options.merge_same_time:
+            elif self.plan.options.merge_same_tau:
                 more.setdefault(place, [kept[place].text]).append(event.text)
             else:
                 detail = f"{event.stream} has a graph at this instant already"

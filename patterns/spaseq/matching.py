@@ -98,7 +98,8 @@ class GraphMatcher:
             return {}
         keys: dict[int, set[str]] = {}
         for stream in dict.fromkeys(streams):
-            of_stream = [gpm for gpm in self._plan.gpms if gpm.stream == stream]
+            # a stream that no graph pattern reads still breaks contiguity: its events are read as those of the others
+            of_stream = [gpm for gpm in self._plan.gpms if gpm.stream == stream] or self._plan.gpms
             asked = ["?k ?p ?o"] if any(gpm.partition_subject for gpm in of_stream) else []
             asked += [
                 f"?s {predicate} ?k"

@@ -23,7 +23,7 @@ class Options:
     """Results that differ in their events are two, or one where time and bindings are equal."""
     half_open: bool = False
     """A window without its last instant."""
-    merge_same_time: bool = False
+    merge_same_tau: bool = False
     """A second graph of a stream at one instant is merged with the first instead of rejected."""
 
 

@@ -9,7 +9,7 @@ from itertools import product
 
 from foresail.patterns.errors import PatternError, Place
 from foresail.patterns.spaseq.check import check_names, check_variables
-from foresail.patterns.spaseq.engine import variables_of
+from foresail.patterns.spaseq.engine import MissingEngineError, variables_of
 from foresail.patterns.spaseq.expressions import Mu
 from foresail.patterns.spaseq.filters import Condition, SplitFilters, asking, check_nested, split_filters
 from foresail.patterns.spaseq.options import Options
@@ -101,8 +101,13 @@ class Plan:
         return tuple(dict.fromkeys(graph for gpm in self.query.gpms for graph in gpm.graphs))
 
 
-def compile_query(text: str, where: Place, options: Options = Options()) -> Plan:  # noqa: B008 - frozen
-    """The plan of a query's text."""
+def compile_query(
+    text: str,
+    where: Place,
+    options: Options = Options(),  # noqa: B008 - frozen
+    name: str | None = None,
+) -> Plan:
+    """The plan of a query's text, which stands at `where`; `name` is what its results call it."""
     query = parse_query(text, where)
     warnings = check_names(query)
     scopes = {gpm.name: _scope(query, gpm) for gpm in query.gpms}
@@ -113,7 +118,7 @@ def compile_query(text: str, where: Place, options: Options = Options()) -> Plan
     for gpm in query.gpms:
         check_nested(gpm, bound[gpm.name], everywhere)
     splits = _split_all(query, scopes)
-    return _plan(where.name, query, options, scopes, splits, warnings)
+    return _plan(name or where.name, query, options, scopes, splits, warnings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +132,7 @@ class _Scope:
 
 
 def _scope(query: Query, gpm: Gpm) -> _Scope:
-    whole = variables_of(query.prologue, gpm.body, gpm.place)
+    whole = _variables(query, gpm)
     apart = not gpm.nested_graphs and not gpm.after_enrichment & _NOT_COMMUTING
     if not gpm.enrichments or not apart:
         return _Scope(frozenset(whole), whole, frozenset(), (), apart)
@@ -138,6 +143,16 @@ def _scope(query: Query, gpm: Gpm) -> _Scope:
         for part in gpm.enrichments
     )
     return _Scope(frozenset(own), own, frozenset(name for part in parts for name in part.variables), parts, True)
+
+
+def _variables(query: Query, gpm: Gpm) -> tuple[str, ...]:
+    """What the group binds; plain triples tell it without the engine, so that columns can do without it."""
+    try:
+        return variables_of(query.prologue, gpm.body, gpm.place)
+    except MissingEngineError:
+        if gpm.enrichments or not gpm.triples.complete:
+            raise
+        return gpm.triples.variables
 
 
 def _partition_roles(gpm: Gpm) -> frozenset[str]:
@@ -161,8 +176,10 @@ def _split_all(query: Query, scopes: Mapping[str, _Scope]) -> Mapping[str, Split
         together = frozenset().union(*(scopes[name].own | scopes[name].known for name in named))
         for name in named:
             scope = scopes[name]
+            beside = _at_its_instant(atom.what, name)
+            at_once = frozenset().union(*(scopes[other].own | scopes[other].known for other in beside))
             # of a pattern that is used twice the first use has fewer variables before it: what holds there holds later
-            split = split_filters(gpms[name], scope.own, scope.known, before | together, prefixes)
+            split = split_filters(gpms[name], scope.own, scope.known, before | at_once, prefixes)
             splits.setdefault(name, split)
         if atom.postfix != "!":
             before |= together
@@ -172,6 +189,17 @@ def _split_all(query: Query, scopes: Mapping[str, _Scope]) -> Mapping[str, Split
             every = frozenset().union(*(each.own | each.known for each in scopes.values()))
             splits[gpm.name] = split_filters(gpm, scope.own, scope.known, every, prefixes)
     return splits
+
+
+def _at_its_instant(operand: Operand, name: str) -> frozenset[str]:
+    """The graph patterns that match together with `name`: those of a conjunction, but not of other branches."""
+    if isinstance(operand, Use):
+        return frozenset({operand.gpm})
+    inside = [part for part in operand.parts if any(use.gpm == name for use in uses(part))]
+    found = frozenset().union(*(_at_its_instant(part, name) for part in inside))
+    if isinstance(operand, Both):
+        found |= {use.gpm for part in operand.parts if part not in inside for use in uses(part)}
+    return found
 
 
 def _plan(

@@ -31,6 +31,17 @@ class Triples:
     found: tuple[Triple, ...]
     plain: bool
 
+    @property
+    def complete(self) -> bool:
+        """Whether the triples are all there is, and all their terms are plain."""
+        return self.plain and all(t.subject and t.predicate and t.object for t in self.found)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables of the triples, in the order of the text."""
+        terms = (term for t in self.found for term in (t.subject, t.predicate, t.object))
+        return tuple(dict.fromkeys(term[1:] for term in terms if term.startswith("?")))
+
 
 def read_triples(pieces: Sequence[Token | Tree[Token]], iri_of: Callable[[Token], str]) -> Triples:
     """The triples among the pieces at the top level of a group."""

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from foresail.pipeline.local.trying import EventSource
     from foresail.pipeline.progress import Progress
 
-RUNNERS: dict[str, str] = {}
+RUNNERS: dict[str, str] = {
+    "spaseq": "foresail.pipeline.languages.spaseq.runner",
+}
 """By the name of a language the module of its runner."""
 
 

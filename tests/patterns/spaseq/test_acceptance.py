@@ -257,7 +257,7 @@ def test_30_a_second_graph_at_one_instant_is_rejected_or_merged() -> None:
     events = [event("u1", 1, ":H1 :pow :P1 ."), event("u1", 1, ":H1 :loc :L1 .")]
     rejecting = read(query("A", 10), events)
     assert (rejecting.results, [one.reason for one in rejecting.rejected]) == ([], ["second graph at one instant"])
-    merging = read(query("A", 10), events, merge_same_time=True)
+    merging = read(query("A", 10), events, merge_same_tau=True)
     assert (said(merging.results), merging.rejected) == ({"@1 H1 P1 L1"}, [])
 
 

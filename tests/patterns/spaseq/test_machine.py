@@ -117,3 +117,36 @@ def test_an_explosion_of_mappings_is_cut_off_and_counted() -> None:
 def test_a_variable_bound_nowhere_in_a_branch_is_left_out() -> None:
     found = results(query("A | B", 10), [w(1, 1, 1)])
     assert [sorted(one.bindings) for one in found] == [["l", "v", "w"]]
+
+
+LETTERS = {name: ("u1", f"?{name.lower()} a :{name} ; :v ?x") for name in "ABC"}
+
+
+@st.composite
+def lettered(draw: st.DrawFn) -> list[GraphEvent]:
+    drawn = draw(st.lists(st.tuples(st.sampled_from("ABCX"), st.integers(0, 1)), min_size=2, max_size=9))
+    return [event("u1", time, f":x{time} a :{letter} ; :v {v} .") for time, (letter, v) in enumerate(drawn)]
+
+
+def traced(seq: str, events: list[GraphEvent], bodies: dict[str, tuple[str, str]] = LETTERS) -> set[tuple[int, ...]]:
+    found = results(query(seq, 3600, bodies, select="?x"), events)
+    return {tuple(one.time_us // SECOND_US for one in each.events) for each in found}
+
+
+@given(lettered(), st.integers(0, 9))
+@settings(max_examples=60, deadline=None)
+def test_selections_hold_each_other_and_strays_change_nothing(events: list[GraphEvent], place: int) -> None:
+    strict, following, every = (traced(f"A {sign} B {sign} C", events) for sign in (",", ";", ":"))
+    assert strict <= following <= every
+    stray = GraphEvent(event("u2", 0, "").stream, place * SECOND_US + 1, "@prefix : <http://ex/> . :n :x :y .")
+    assert traced("A ; B ; C", [*events, stray]) == following
+    assert traced("A : B : C", [*events, stray]) == every
+    backwards = dict(reversed(LETTERS.items()))
+    assert traced("A ; B ; C", events, backwards) == following
+
+
+def test_runs_beyond_the_limit_are_cut_off_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("foresail.patterns.spaseq.machine.MOST_RUNS", 3)
+    found = read(query("A : B", 100), [*(p(time, time, 1) for time in range(9)), w(50, 1, 1)])
+    assert len(found.results) == 3
+    assert found.cut_off == {"runs beyond the limit": 6}
