@@ -11,13 +11,22 @@ from foresail.patterns.automata.explosion import explained
 from foresail.patterns.automata.limits import SizeExceededError
 from foresail.patterns.automata.marking import Marking, marking
 from foresail.patterns.automata.nondeterministic import Nondeterministic, construct, trimmed
+from foresail.patterns.automata.registers import RegisterAutomaton
 from foresail.patterns.conditions.syntax import Condition
 from foresail.patterns.conditions.typing import AttributeType
 from foresail.patterns.language.check import check_alphabet, check_conditions, check_matchable, check_tree
 from foresail.patterns.language.conditions import Conditions, resolve_conditions
 from foresail.patterns.language.expand import Core, expand
 from foresail.patterns.language.parser import parse_pattern
+from foresail.patterns.language.registers import (
+    Registers,
+    check_complements,
+    check_registers,
+    find_registers,
+    unwritten_reads,
+)
 from foresail.patterns.language.syntax import Pattern
+from foresail.patterns.memory import NO_TABLE, register_automaton, remembered_types, split_conditions
 from foresail.patterns.minterms import Alphabet, alphabet
 from foresail.patterns.spec import Output, PatternSpec
 
@@ -39,6 +48,9 @@ class CompiledPattern:
     """As `automaton`, but in state 0 only while no run is under way: what recognition steps, to tell every start."""
     marking: Marking | None
     """Made when sets of events are counted or listed."""
+    memory: RegisterAutomaton | None = None
+    """Of a pattern that reads registers: what it runs on instead of the tables. Its conditions are then those on one
+    event, its alphabet and `nfa` are over all of them, relations included."""
 
     @property
     def name(self) -> str:
@@ -62,7 +74,10 @@ def compile_tree(
     tree: Pattern, conditions: Conditions, spec: PatternSpec, attributes: Mapping[str, AttributeType] | None = None
 ) -> CompiledPattern:
     """The automata of a tree, whatever language it was written in: faults point at the places that its nodes carry."""
+    registers = find_registers(tree, conditions, spec, attributes)
     check_conditions(conditions, spec, attributes)
+    if registers:
+        return _with_memory(tree, conditions, registers, spec, attributes)
     letters = alphabet(conditions.parsed, exclusive=_exclusive(conditions, spec), types=_types(spec, attributes))
     check_alphabet(letters, conditions)
     try:
@@ -84,6 +99,42 @@ def compile_tree(
         detecting.smallest,
         detecting.watching,
         marked,
+    )
+
+
+def _with_memory(
+    tree: Pattern,
+    conditions: Conditions,
+    registers: Registers,
+    spec: PatternSpec,
+    attributes: Mapping[str, AttributeType] | None,
+) -> CompiledPattern:
+    """The automaton of a pattern that reads registers."""
+    check_registers(tree, registers, conditions, spec)
+    types = _types(spec, attributes)
+    asked = split_conditions(conditions, registers)
+    letters = alphabet(asked.parsed, exclusive=_exclusive(conditions, spec), types=remembered_types(types, registers))
+    check_alphabet(letters, conditions)
+    core = expand(tree, conditions.number, kept=frozenset(registers.names))
+    check_complements(core, registers, spec)
+    try:
+        nfa = trimmed(_construct(core, letters), must_mark_last=True)
+        check_matchable(nfa, spec)
+        memory = register_automaton(nfa, letters, asked, registers, types, unwritten_reads(core, registers, conditions))
+    except SizeExceededError as error:
+        raise explained(error, tree, spec, lambda part: _probe(part, conditions, letters)) from None
+    return CompiledPattern(
+        spec,
+        tree,
+        asked.bit_names,
+        asked.bits,
+        letters,
+        nfa,
+        symbol_classes(nfa, len(letters.codes)),
+        NO_TABLE,
+        NO_TABLE,
+        None,
+        memory,
     )
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from foresail.patterns.catalog.entry import PatternEntry
@@ -10,7 +10,7 @@ from foresail.patterns.catalog.loader import Catalog
 from foresail.patterns.compiler import CompiledPattern, compile_pattern
 from foresail.patterns.conditions import Attribute, AttributeType, attributes_of
 from foresail.patterns.errors import UnknownAttributeError
-from foresail.patterns.language.conditions import resolve_conditions
+from foresail.patterns.language.conditions import resolve_conditions, terminals_of
 from foresail.patterns.language.parser import parse_pattern
 from foresail.patterns.spec import without_features
 from foresail.pipeline.errors import InputError
@@ -88,7 +88,9 @@ def attributes_read_by(entry: PatternEntry, features: bool = False) -> tuple[Att
     """What the conditions of a pattern read for recognition, in the order of the text; with `features` theirs too."""
     spec = entry.spec() if features else without_features(entry.spec())
     tree = parse_pattern(spec.pattern.text, spec.pattern.place)
-    return tuple(found for condition in resolve_conditions(tree, spec).parsed for found in attributes_of(condition))
+    kept = {terminal.register for terminal in terminals_of(tree)}
+    read = [found for condition in resolve_conditions(tree, spec).parsed for found in attributes_of(condition)]
+    return tuple(replace(found, owner=None) if found.owner in kept - {None} else found for found in read)
 
 
 def fit_catalog(

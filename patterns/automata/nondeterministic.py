@@ -33,6 +33,8 @@ class Transition:
     guard: Symbols
     marked: bool
     target: int
+    writes: frozenset[str] = frozenset()
+    """The registers that hold the event from then on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,10 @@ class Nondeterministic:
 
     def __str__(self) -> str:
         lines = [f"{self.states} states, final {sorted(self.finals)}"]
-        lines += [f"  {t.source} --{t.guard:b}{'' if t.marked else ' hidden'}--> {t.target}" for t in self.transitions]
+        lines += [
+            f"  {t.source} --{t.guard:b}{'' if t.marked else ' hidden'}{_kept(t)}--> {t.target}"
+            for t in self.transitions
+        ]
         return "\n".join(lines)
 
 
@@ -73,8 +78,9 @@ def construct(
     match core:
         case Nothing():
             return _empty()
-        case Event(condition, marked):
-            return _merged(2, [1], [Transition(0, guards(condition), marked, 1)])
+        case Event(condition, marked, register):
+            writes = frozenset({register} if register else ())
+            return _merged(2, [1], [Transition(0, guards(condition), marked, 1, writes)])
         case Concatenation(parts):
             return _in_turn([_empty(), *map(build, parts)])
         case Union(parts):
@@ -106,7 +112,7 @@ def trimmed(automaton: Nondeterministic, must_mark_last: bool = False) -> Nondet
     states = sorted({0} | {t.source for t in kept} | {t.target for t in kept})
     number = {state: n for n, state in enumerate(states)}
     finals = [number[f] for f in automaton.finals if f in number]
-    moved = [Transition(number[t.source], t.guard, t.marked, number[t.target]) for t in kept]
+    moved = [replace(t, source=number[t.source], target=number[t.target]) for t in kept]
     return _merged(len(states), finals, moved)
 
 
@@ -146,7 +152,7 @@ def _concatenated(first: Nondeterministic, then: Nondeterministic) -> Nondetermi
     offset = first.states - 1  # the start of `then` disappears into the finals of `first`
     kept = list(first.transitions) + [_shifted(t, offset) for t in then.transitions if t.source != 0]
     bridges = [
-        Transition(final, t.guard, t.marked, t.target + offset)
+        replace(t, source=final, target=t.target + offset)
         for final in first.finals
         for t in then.transitions
         if t.source == 0
@@ -158,7 +164,7 @@ def _concatenated(first: Nondeterministic, then: Nondeterministic) -> Nondetermi
 def _united(left: Nondeterministic, right: Nondeterministic) -> Nondeterministic:
     offset = left.states - 1
     moved = [
-        Transition(0 if t.source == 0 else t.source + offset, t.guard, t.marked, t.target + offset)
+        replace(t, source=0 if t.source == 0 else t.source + offset, target=t.target + offset)
         for t in right.transitions
     ]
     finals = left.finals | {0 if f == 0 else f + offset for f in right.finals}
@@ -191,13 +197,7 @@ def _in_turn(parts: Sequence[Nondeterministic]) -> Nondeterministic:
 
 
 def _plus(part: Nondeterministic) -> Nondeterministic:
-    again = [
-        Transition(final, t.guard, t.marked, t.target)
-        for final in part.finals
-        if final != 0
-        for t in part.transitions
-        if t.source == 0
-    ]
+    again = [replace(t, source=final) for final in part.finals if final != 0 for t in part.transitions if t.source == 0]
     return _merged(part.states, part.finals, list(part.transitions) + again)
 
 
@@ -221,21 +221,31 @@ def _intersected(left: Nondeterministic, right: Nondeterministic) -> Nondetermin
                     waiting.append(target)
                     if len(number) > MOST_STATES:
                         raise SizeExceededError(len(number))
-                transitions.append(Transition(number[pair], guard, one.marked, number[target]))
+                writes = one.writes | other.writes
+                transitions.append(Transition(number[pair], guard, one.marked, number[target], writes))
     finals = [n for (a, b), n in number.items() if a in left.finals and b in right.finals]
     return trimmed(_merged(len(number), finals, transitions))
 
 
 def _merged(states: int, finals: Iterable[int], transitions: Iterable[Transition]) -> Nondeterministic:
-    """Parallel transitions with one mark become one whose guard is their union."""
-    guards: dict[tuple[int, bool, int], Symbols] = {}
+    """Parallel transitions with one mark and the same registers become one, whose guard is their union.
+
+    Merging those that write different registers, as the published construction does, would join two branches.
+    """
+    guards: dict[tuple[int, bool, int, tuple[str, ...]], Symbols] = {}
     for t in transitions:
-        key = (t.source, t.marked, t.target)
+        key = (t.source, t.marked, t.target, tuple(sorted(t.writes)))
         guards[key] = guards.get(key, 0) | t.guard
     merged = tuple(
-        Transition(source, guard, marked, target) for (source, marked, target), guard in sorted(guards.items()) if guard
+        Transition(source, guard, marked, target, frozenset(writes))
+        for (source, marked, target, writes), guard in sorted(guards.items())
+        if guard
     )
     return Nondeterministic(states, frozenset(finals), merged)
+
+
+def _kept(transition: Transition) -> str:
+    return f" as {','.join(sorted(transition.writes))}" if transition.writes else ""
 
 
 def _shifted(transition: Transition, offset: int) -> Transition:

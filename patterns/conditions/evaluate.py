@@ -87,6 +87,13 @@ def numbers(value: Value, columns: Mapping[str, ArrayColumn], rows: int) -> Doub
     return np.broadcast_to(_Table(columns, rows)._doubles(value), (rows,))
 
 
+def value_column(value: Value, columns: Mapping[str, ArrayColumn], rows: int) -> ArrayColumn:
+    """A value of each row as a column of its own type."""
+    if _has_column(value):
+        return _Table(columns, rows)._column(value)
+    return ArrayColumn(numbers(value, columns, rows), None, AttributeType.NUMBER)
+
+
 @dataclass(frozen=True, slots=True)
 class _Table:
     columns: Mapping[str, ArrayColumn]

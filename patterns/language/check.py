@@ -6,9 +6,8 @@ from math import factorial
 
 from foresail.patterns.automata.limits import MOST_STATES
 from foresail.patterns.automata.nondeterministic import Nondeterministic
-from foresail.patterns.conditions.text import owners_of
 from foresail.patterns.conditions.typing import AttributeType, check_types
-from foresail.patterns.errors import CannotMatchError, RegistersError, StateExplosionError, UnknownConditionError
+from foresail.patterns.errors import CannotMatchError, StateExplosionError, UnknownConditionError
 from foresail.patterns.language.conditions import Conditions, terminals_of
 from foresail.patterns.language.syntax import Each, Pattern, Repeat, children_of, pattern_text
 from foresail.patterns.limits import check_parts
@@ -17,16 +16,11 @@ from foresail.patterns.spec import PatternSpec
 
 _FACTORIAL_SHOWN = 16
 _FAR_TOO_MANY = 64 * MOST_STATES
-_NO_REGISTERS = "Patterns with registers cannot be run yet: compare with constants or derived attributes instead."
 
 
 def check_tree(tree: Pattern, spec: PatternSpec) -> None:
-    """It is not too large, no registers are kept, and no `each` has more orders than an automaton can hold."""
+    """It is not too large, and no `each` has more orders than an automaton can hold."""
     check_parts(terminals_of(tree), spec.pattern.place)
-    for terminal in terminals_of(tree):
-        if terminal.register is not None:
-            msg = f"{terminal.place}: 'as {terminal.register}' keeps an event in a register. {_NO_REGISTERS}"
-            raise RegistersError(msg)
     _check_orders(tree, spec)
     _check_written_out(tree, spec)
 
@@ -34,10 +28,6 @@ def check_tree(tree: Pattern, spec: PatternSpec) -> None:
 def check_conditions(conditions: Conditions, spec: PatternSpec, attributes: Mapping[str, AttributeType] | None) -> None:
     """Conditions read known attributes of the right type, of the current event or of the family's feature."""
     for condition, place in zip(conditions.parsed, conditions.places, strict=True):
-        foreign = sorted(owners_of(condition) - {spec.family})
-        if foreign:
-            msg = f"{place}: '{foreign[0]}.' reads a register. {_NO_REGISTERS}"
-            raise RegistersError(msg)
         if attributes is not None:
             features = {spec.family: {"distance_m": AttributeType.NUMBER}} if spec.family else {}
             check_types(condition, attributes, place, features=features)

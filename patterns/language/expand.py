@@ -36,6 +36,8 @@ class Event:
 
     condition: int | None
     marked: bool
+    register: str | None = None
+    """The register that holds the event from then on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +92,15 @@ ConditionNumber = Callable[[Terminal], int | None]
 """Tells the number of a terminal's condition; None for any event."""
 
 
-def expand(pattern: Pattern, number: ConditionNumber, marked: bool = True) -> Core:
-    """The core of `pattern`; below `hidden`, `not` and `absent` nothing is marked."""
+def expand(pattern: Pattern, number: ConditionNumber, marked: bool = True, kept: frozenset[str] = frozenset()) -> Core:
+    """The core of `pattern`; below `hidden`, `not` and `absent` nothing is marked. Other registers than `kept` go."""
 
     def within(part: Pattern) -> Core:
-        return expand(part, number, marked)
+        return expand(part, number, marked, kept)
 
     match pattern:
         case Named() | Inline() | Anything():
-            return Event(number(pattern), marked)
+            return Event(number(pattern), marked, pattern.register if pattern.register in kept else None)
         case Sequence(parts):
             return Concatenation(tuple(map(within, parts)))
         case Choice(parts):
@@ -114,11 +116,11 @@ def expand(pattern: Pattern, number: ConditionNumber, marked: bool = True) -> Co
         case SkipTillNext(parts):
             return _with_strategy(parts, within, absence)
         case Not(part):
-            return Complement(expand(part, number, marked=False))
+            return Complement(expand(part, number, False, kept))
         case Absent(part):
-            return absence(expand(part, number, marked=False))
+            return absence(expand(part, number, False, kept))
         case Hidden(part):
-            return expand(part, number, marked=False)
+            return expand(part, number, False, kept)
         case _:
             assert_never(pattern)
 

@@ -20,6 +20,9 @@ from foresail.patterns.recognition.family_states import fresh_family_states, rea
 from foresail.patterns.recognition.joint import fresh_joint
 from foresail.patterns.recognition.kernel import advance
 from foresail.patterns.recognition.queues import fresh_queues, queues_with_room
+from foresail.patterns.recognition.register_kernel import advance_registers
+from foresail.patterns.recognition.register_rules import rules_of, widths_of
+from foresail.patterns.recognition.register_state import fresh_memory
 from foresail.patterns.recognition.rows import fresh_rows
 from foresail.patterns.recognition.runs import fresh_scratch
 from foresail.patterns.recognition.sets import Rules, advance_sets, fresh_set_states, rearranged_sets
@@ -94,6 +97,17 @@ def family_arrangement() -> Kernel:
 
 
 @cache
+def register_kernel() -> Kernel:
+    """`register_kernel.advance_registers`, ready to be called."""
+    where = {"a": "x > r.x"}
+    pattern = compile_pattern(spec_of("any", "_ as r ; a", where, window_events=2))
+    rules, memory = rules_of(pattern, pattern.conditions), fresh_memory(widths_of(pattern), 1)
+    values = _read_only(types.float64, 2)
+    signature = (typeof(rules), WORDS, LONGS, LONGS, values, WORDS, LONGS, LONGS, LONGS, typeof(memory))
+    return ready(advance_registers, signature)
+
+
+@cache
 def _discard_stale(folder: Path, beside: Path = Path(__file__).parent) -> None:
     """Remove compiled kernels of other sources: numba looks at the file of a kernel, not at those of what it calls."""
     sources = _kernel_sources(beside)
@@ -127,6 +141,7 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
     "starts in a window": start_queues,
     "starts in a window, more of them": more_starts,
     "starts in a window, carried": stored_starts,
+    "patterns with registers": register_kernel,
     "pattern families": family_kernel,
     "pattern families, carried": family_arrangement,
 }

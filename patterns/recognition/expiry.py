@@ -5,14 +5,13 @@ The rows are the same, and the track states stay as they are, so that whatever c
 """
 
 from collections.abc import Sequence
-from dataclasses import fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.recognition.events import EventBatch
-from foresail.patterns.recognition.matches import NO_FEATURE, NOT_COUNTED, Matches
+from foresail.patterns.recognition.matches import NO_FEATURE, NOT_COUNTED, Matches, no_registers, without
 from foresail.patterns.recognition.protocol import NEVER_SEEN, Clock
 from foresail.patterns.recognition.rows import TIMED_OUT
 from foresail.patterns.recognition.tables import NEVER
@@ -54,6 +53,8 @@ def overdue(
         feature=np.full(n, NO_FEATURE, dtype=np.int32) if feature is None else feature[row],
         members=np.empty(0, dtype=np.int64),
         members_end=np.zeros(n, dtype=np.int64),
+        register_index=no_registers(n),
+        register_time=no_registers(n),
     )
 
 
@@ -76,24 +77,8 @@ def not_yet_emitted(
     silent_since = last_time[key]
     known = timed_out & (matches.event == events.first_of[key]) & (gap != NEVER) & (silent_since > NEVER_SEEN)
     deadline = np.where(known, silent_since, 0) + np.where(known, gap, 0)
-    return _without(matches, known & (deadline < until[key]))
+    return without(matches, known & (deadline < until[key]))
 
 
 def _max_gaps(patterns: Sequence[CompiledPattern]) -> NDArray[np.int64]:
     return np.array([NEVER if p.spec.max_gap_us is None else p.spec.max_gap_us for p in patterns], dtype=np.int64)
-
-
-def _without(matches: Matches, rows: NDArray[np.bool_]) -> Matches:
-    if not rows.any():
-        return matches
-    kept = ~rows
-    lengths = np.diff(np.concatenate([[0], matches.members_end]))
-    return Matches(
-        **{
-            field.name: getattr(matches, field.name)[kept]
-            for field in fields(Matches)
-            if field.name not in ("members", "members_end")
-        },
-        members=matches.members[np.repeat(kept, lengths)],
-        members_end=np.cumsum(lengths[kept]),
-    )

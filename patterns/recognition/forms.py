@@ -17,7 +17,7 @@ from foresail.patterns.conditions.text import text_of
 from foresail.patterns.recognition.tables import plan
 
 DIGEST_DIGITS = 16
-Kind: TypeAlias = Literal["patterns", "families", "models", "family_models"]
+Kind: TypeAlias = Literal["patterns", "memory", "families", "models", "family_models"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,8 @@ class PatternForm:
     version: int
     digest: str
     runs: int
+    widths: tuple[int, int, int] = (0, 0, 0)
+    """Of a pattern with memory: its registers, and how many numbers and integers are kept of an event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ def form_from(plain: Sequence[Mapping[str, Any]]) -> MonitorForm:
 
     def recognised(held: Mapping[str, Any]) -> RecogniserForm:
         groups = (held["patterns"], held["counting"])
-        return RecogniserForm(*(tuple(PatternForm(**some) for some in group) for group in groups))
+        return RecogniserForm(*(tuple(map(_pattern, group)) for group in groups))
 
     return MonitorForm(
         tuple(
@@ -108,6 +110,11 @@ def form_from(plain: Sequence[Mapping[str, Any]]) -> MonitorForm:
             for part in plain
         )
     )
+
+
+def _pattern(held: Mapping[str, Any]) -> PatternForm:
+    registers, numbers, longs = held.get("widths", (0, 0, 0))
+    return PatternForm(held["name"], held["version"], held["digest"], held["runs"], (registers, numbers, longs))
 
 
 def form_of(pattern: CompiledPattern) -> PatternForm:

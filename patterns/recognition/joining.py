@@ -40,6 +40,9 @@ def joined(parts: Sequence[Any]) -> Any:
         return _joined_sets(parts)
     if "rows_at" in getattr(first, "_fields", ()):
         return _joined_rows(parts)
+    if "at" in getattr(first, "_fields", ()):  # rows of their own per track, which name each other within the track
+        rest = [joined(list(some)) for some in zip(*(part[1:] for part in parts), strict=True)]
+        return type(first)(_offsets([part.at for part in parts]), *rest)
     values = [joined(list(some)) for some in zip(*parts, strict=True)]
     return type(first)(*values) if hasattr(first, "_fields") else tuple(values)
 

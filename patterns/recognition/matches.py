@@ -48,6 +48,11 @@ class Matches:
     """The listed events of all rows, one row after the other."""
     members_end: NDArray[np.int64]
     """Where the listed events of each row end."""
+    register_index: NDArray[np.int64]
+    """Of a pattern with registers the place in the track of the event that each holds, 0 for none; a row per match."""
+    register_time: NDArray[np.int64]
+    given_up: tuple[tuple[int, int], ...] = ()
+    """Patterns of which runs were given up because a track had too many, and how many of them."""
 
     def __len__(self) -> int:
         return len(self.event)
@@ -60,11 +65,32 @@ def joined(parts: Sequence[Matches]) -> Matches:
     columns = {
         field.name: np.concatenate([getattr(part, field.name) for part in parts])
         for field in fields(Matches)
-        if field.name != "members_end"
+        if field.name not in ("members_end", "given_up")
     }
     offsets = np.cumsum([0, *(len(part.members) for part in parts)])
     ends = [part.members_end + offset for part, offset in zip(parts, offsets, strict=False)]
-    return Matches(**columns, members_end=np.concatenate(ends))
+    given_up = tuple(some for part in parts for some in part.given_up)
+    return Matches(**columns, members_end=np.concatenate(ends), given_up=given_up)
+
+
+def without(matches: Matches, rows: NDArray[np.bool_]) -> Matches:
+    """`matches` but for these rows."""
+    if not rows.any():
+        return matches
+    kept = ~rows
+    lengths = np.diff(np.concatenate([[0], matches.members_end]))
+    columns = {
+        field.name: getattr(matches, field.name)[kept]
+        for field in fields(Matches)
+        if field.name not in ("members", "members_end", "given_up")
+    }
+    members, ends = matches.members[np.repeat(kept, lengths)], np.cumsum(lengths[kept])
+    return Matches(**columns, members=members, members_end=ends, given_up=matches.given_up)
+
+
+def no_registers(rows: int) -> NDArray[np.int64]:
+    """What registers hold where there are none."""
+    return np.zeros((rows, 0), dtype=np.int64)
 
 
 def from_rows(rows: Rows, numbers: NDArray[np.int32], feature: NDArray[np.int32] | None = None) -> Matches:
@@ -85,6 +111,8 @@ def from_rows(rows: Rows, numbers: NDArray[np.int32], feature: NDArray[np.int32]
         feature=np.full(n, NO_FEATURE, dtype=np.int32) if feature is None else feature[:n],
         members=np.empty(0, dtype=np.int64),
         members_end=np.zeros(n, dtype=np.int64),
+        register_index=no_registers(n),
+        register_time=no_registers(n),
     )
 
 
@@ -135,4 +163,6 @@ def _rows(
         feature=np.full(n, NO_FEATURE, dtype=np.int32),
         members=members,
         members_end=members_end,
+        register_index=no_registers(n),
+        register_time=no_registers(n),
     )

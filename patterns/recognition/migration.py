@@ -14,6 +14,7 @@ from foresail.patterns.recognition.family_states import FamilyStates
 from foresail.patterns.recognition.forms import RecogniserForm
 from foresail.patterns.recognition.joining import RecogniserState
 from foresail.patterns.recognition.protocol import Progress, State
+from foresail.patterns.recognition.register_state import RegisterState, Widths, fresh_register_state
 from foresail.patterns.recognition.sets import fresh_set_states
 from foresail.patterns.recognition.starts import Begun, nothing_begun, words_for
 from foresail.patterns.recognition.tables import NEVER
@@ -39,6 +40,8 @@ def progress_of(parts: Sequence[State]) -> Progress:
     for state in parts:
         if isinstance(state, RecogniserState):
             return Progress(*(getattr(state.detecting, name) for name in Progress._fields))
+        if isinstance(state, RegisterState):
+            return Progress(state.seen, state.last_time, state.tie)
         if isinstance(state, FamilyStates):
             far, some = state.rows_at[:-1], np.diff(state.rows_at) > 0
             whole = Progress(*(np.zeros(len(far), dtype=np.int64) for _ in Progress._fields))
@@ -64,6 +67,22 @@ def blank_family(form: RecogniserForm, progress: Progress) -> FamilyStates:
     return FamilyStates(
         np.arange(keys + 1, dtype=np.int64), far, states, nothing_begun(words_for(form.most_runs), keys)
     )
+
+
+def blank_memory(form: RecogniserForm, progress: Progress) -> RegisterState:
+    """The same for patterns with registers."""
+    widths = [Widths(*pattern.widths) for pattern in form.patterns]
+    return fresh_register_state(widths, len(progress.seen))._replace(**progress._asdict())
+
+
+def migrated_memory(state: RegisterState, before: RecogniserForm, after: RecogniserForm) -> RegisterState:
+    """The state of tracks that patterns with registers of the form `before` have read, as those of `after` go on."""
+    fresh = blank_memory(after, Progress(state.seen, state.last_time, state.tie))
+    kept = [
+        state.patterns[before.patterns.index(form)] if form in before.patterns else new
+        for form, new in zip(after.patterns, fresh.patterns, strict=True)
+    ]
+    return fresh._replace(patterns=tuple(kept))
 
 
 def migrated(state: RecogniserState, before: RecogniserForm, after: RecogniserForm) -> RecogniserState:

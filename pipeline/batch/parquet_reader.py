@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from foresail.patterns.conditions import AttributeType
 from foresail.patterns.conditions.evaluate import ArrayColumn
 from foresail.patterns.conditions.packing import Packer
+from foresail.patterns.conditions.relations import Column, value_columns
 from foresail.patterns.conditions.syntax import Condition
 from foresail.patterns.conditions.text import attributes_of
 from foresail.patterns.recognition.events import LAT, LON, EventBatch, LayerEvents, Near, Places
@@ -44,14 +45,16 @@ class Reading:
     places: bool = False
     offsets: bool = False
     skip_corrupt: bool = False
+    kept: tuple[Column, ...] = ()
+    """The values that patterns with registers compare."""
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """The columns that the conditions read."""
+        """The columns that conditions and registers read."""
         every = [*self.conditions, *(condition for layer in self.layers for condition in layer.conditions)]
         owners = {owner for layer in self.layers for owner in layer.owners}
         read = (a.key for condition in every for a in attributes_of(condition) if a.owner not in owners)
-        return tuple(dict.fromkeys(read))
+        return tuple(dict.fromkeys([*read, *(a.key for some in self.kept for a in attributes_of(some.value))]))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -110,7 +113,9 @@ def _read(batch: pa.RecordBatch, reading: Reading, asking: _Asking) -> EventBatc
     columns = array_columns(batch, asking.attributes)
     times = array_columns(batch, [TIME])[TIME].values
     places = _places(batch) if reading.places or reading.layers else None
-    kept = {} if places is None or not reading.places else {LON: places.lon, LAT: places.lat}
+    kept = value_columns(reading.kept, columns, len(times))
+    if places is not None and reading.places:
+        kept |= {LON: places.lon, LAT: places.lat}
     if reading.offsets:
         kept[OFFSET] = batch.column(OFFSET).to_numpy()
     codes = track.indices.to_numpy()

@@ -11,14 +11,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.conditions.syntax import Condition
 from foresail.patterns.recognition.events import EventBatch, Places
 from foresail.patterns.recognition.families import FamilyRecogniser
 from foresail.patterns.recognition.matches import Matches
 from foresail.patterns.recognition.monitor import Monitor, MonitorState
 from foresail.patterns.recognition.protocol import Finding, Recogniser
 from foresail.patterns.recognition.recogniser import PatternRecogniser
+from foresail.patterns.recognition.register_recogniser import RegisterRecogniser
 from foresail.patterns.recognition.rows import CLOSED, TIMED_OUT
-from foresail.pipeline.batch.tally import EVENTS, counts_of
+from foresail.patterns.recognition.tables import shared_conditions
+from foresail.pipeline.batch.tally import EVENTS, counts_of, given_up
 from foresail.pipeline.results.match_batch import found_batch
 
 MatchForm = Callable[..., pa.RecordBatch]
@@ -30,9 +33,19 @@ UNKNOWN_PLACE = Places(np.full(1, np.nan), np.full(1, np.nan))
 
 def monitor_of(plain: Sequence[CompiledPattern], families: LayerPatterns, updates: bool = True) -> Monitor:
     """The recognisers of plain patterns and of the families over each layer."""
-    recognisers: list[Recogniser] = [PatternRecogniser(plain, updates=updates)] if plain else []
+    recognisers = recognisers_of(plain, shared_conditions(plain), updates)
     recognisers += [FamilyRecogniser(some, layer, updates=updates) for layer, some in families.items()]
     return Monitor(recognisers)
+
+
+def recognisers_of(
+    plain: Sequence[CompiledPattern], conditions: Sequence[Condition], updates: bool = True
+) -> list[Recogniser]:
+    """Those of patterns without registers and of patterns with them, over words whose bits are `conditions`."""
+    tables = [pattern for pattern in plain if pattern.memory is None]
+    memory = [pattern for pattern in plain if pattern.memory is not None]
+    found: list[Recogniser] = [PatternRecogniser(tables, conditions, updates)] if tables else []
+    return [*found, RegisterRecogniser(memory, conditions, updates)] if memory else found
 
 
 class PartitionMonitor:
@@ -100,6 +113,7 @@ class PartitionRecogniser:
         self, matches: Matches, patterns: Sequence[CompiledPattern], events: EventBatch, names: Sequence[str] = ()
     ) -> Iterator[pa.RecordBatch]:
         """Matches in `events`, which follow what was read last, as rows."""
+        self.counts.update(given_up(matches, patterns))
         if not len(matches):
             return
         self.counts.update(counts_of(matches, patterns))

@@ -12,6 +12,8 @@ from foresail.patterns.recognition.rows import DETECTED, OPENED
 from foresail.patterns.spec import Output
 
 EVENTS, MATCHES, ROWS, OMITTED, CORRUPT = "events", "matches", "rows", "omitted", "corrupt"
+GIVEN_UP = "given_up"
+"""Runs of patterns with registers that were given up because a track had too many."""
 if TYPE_CHECKING:  # counting alone needs no Spark
     from pyspark import SparkContext
 
@@ -52,6 +54,7 @@ def matches_summary(
     """What a recognition job says of what was counted, whichever engine counted it."""
     found = {pattern.name: counts[MATCHES, pattern.name] for pattern in patterns}
     rows = {pattern.name: counts[ROWS, pattern.name] for pattern in patterns}
+    lost = {pattern.name: counts[GIVEN_UP, pattern.name] for pattern in patterns if counts[GIVEN_UP, pattern.name]}
     events = counts[EVENTS, ""]
     return {
         "events": events,
@@ -59,11 +62,20 @@ def matches_summary(
         "matches_by_pattern": found,
         "rows": sum(rows.values()),
         "rows_by_pattern": rows,
-        "omitted": counts[OMITTED, ""],
+        "omitted": counts[OMITTED, ""] + sum(lost.values()),
+        **({"given_up_by_pattern": lost} if lost else {}),
         "seconds": round(seconds, 3),
         "seconds_by_step": dict(by_step),
         "events_per_second": round(events / max(seconds, 1e-9)),
     }
+
+
+def given_up(matches: Matches, patterns: Sequence[CompiledPattern]) -> Counts:
+    """The runs that were given up, by pattern."""
+    counts: Counts = Counter()
+    for number, lost in matches.given_up:
+        counts[GIVEN_UP, patterns[number].name] += lost
+    return counts
 
 
 def counts_of(matches: Matches, patterns: Sequence[CompiledPattern]) -> Counts:

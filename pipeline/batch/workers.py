@@ -10,6 +10,7 @@ import pyarrow as pa
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.conditions.packing import words_for
 from foresail.patterns.recognition.monitor import Monitor
+from foresail.patterns.recognition.register_recogniser import kept_columns
 from foresail.patterns.recognition.tables import shared_conditions
 from foresail.pipeline.batch.gathering import gathered, put_together
 from foresail.pipeline.batch.parquet_reader import NearLayer, Reading, read_piece
@@ -42,7 +43,8 @@ class Search:
 
     def reading(self, offsets: bool) -> Reading:
         """What must be read for it."""
-        return Reading(shared_conditions(self.plain), self.layers, self.places, offsets, self.skip_corrupt)
+        kept = kept_columns(self.plain)
+        return Reading(shared_conditions(self.plain), self.layers, self.places, offsets, self.skip_corrupt, kept)
 
     @property
     def words(self) -> int:

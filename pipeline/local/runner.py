@@ -12,9 +12,11 @@ import pyarrow as pa
 
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.conditions.packing import Packer
+from foresail.patterns.conditions.relations import Column, value_columns
 from foresail.patterns.conditions.syntax import Condition
 from foresail.patterns.conditions.text import attributes_of
 from foresail.patterns.recognition.events import LAT, LON, EventBatch, Places
+from foresail.patterns.recognition.register_recogniser import kept_columns
 from foresail.patterns.recognition.tables import shared_conditions
 from foresail.pipeline.batch.parquet_reader import NearLayer, near_events
 from foresail.pipeline.batch.partition import LayerPatterns, PartitionRecogniser, monitor_of
@@ -43,13 +45,16 @@ class Sought:
 class Packing:
     """The condition words of events, and which features of layers they are near."""
 
-    def __init__(self, conditions: tuple[Condition, ...], layers: tuple[NearLayer, ...]) -> None:
+    def __init__(
+        self, conditions: tuple[Condition, ...], layers: tuple[NearLayer, ...], kept: tuple[Column, ...] = ()
+    ) -> None:
         self._plain = Packer(conditions)
+        self._kept = kept
         self._layers = [(layer, Packer(layer.conditions)) for layer in layers]
         owners = {owner for layer in layers for owner in layer.owners}
         every = [*conditions, *(condition for layer in layers for condition in layer.conditions)]
         read = (a.key for condition in every for a in attributes_of(condition) if a.owner not in owners)
-        self._attributes = tuple(dict.fromkeys(read))
+        self._attributes = tuple(dict.fromkeys([*read, *(a.key for some in kept for a in attributes_of(some.value))]))
 
     def batch(self, events: SortedEvents, some: slice, places: bool) -> EventBatch:
         """Some events as recognisers read them."""
@@ -63,9 +68,14 @@ class Packing:
             events.times[some],
             np.clip(events.first_of[low : high + 1], some.start, some.stop) - some.start,
             events.tracks.slice(low, high - low),
-            {LON: where.lon, LAT: where.lat} if where and places else {},
+            value_columns(self._kept, columns, count) | ({LON: where.lon, LAT: where.lat} if where and places else {}),
             {layer.name: near_events(layer, packer, columns, where, count) for layer, packer in self._layers},
         )
+
+
+def packing_of(sought: Sought) -> Packing:
+    """What is evaluated for these patterns."""
+    return Packing(shared_conditions(sought.plain), sought.layers, kept_columns(sought.plain))
 
 
 def find_matches(sought: Sought, events: SortedEvents, places: bool) -> pa.Table:
@@ -78,7 +88,7 @@ def find_batches(
 ) -> Iterator[pa.RecordBatch]:
     """The same some at a time; at the end `counts` has what was counted."""
     recogniser = PartitionRecogniser(monitor_of(sought.plain, sought.families, sought.updates), match_batch)
-    packing = Packing(shared_conditions(sought.plain), sought.layers)
+    packing = packing_of(sought)
     for some in events.slices(EVENTS_PER_CALL):
         yield from recogniser.advance(packing.batch(events, some, places))
     if counts is not None:

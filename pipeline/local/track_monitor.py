@@ -16,11 +16,10 @@ from foresail.patterns.recognition.events import EventBatch, Places
 from foresail.patterns.recognition.monitor import Monitor, MonitorState
 from foresail.patterns.recognition.protocol import Finding
 from foresail.patterns.recognition.rows import CLOSED, TIMED_OUT
-from foresail.patterns.recognition.tables import shared_conditions
 from foresail.pipeline.batch.partition import monitor_of, places_of_matches
 from foresail.pipeline.errors import InputError
 from foresail.pipeline.local.forecasting import Asked
-from foresail.pipeline.local.runner import EVENTS_PER_CALL, Packing, Sought
+from foresail.pipeline.local.runner import EVENTS_PER_CALL, Packing, Sought, packing_of
 from foresail.pipeline.local.sorted_events import SortedEvents
 from foresail.pipeline.results.forecast_table import FORECAST_ROWS, ForecastColumns, forecast_batch, forecast_rows
 from foresail.pipeline.results.match_table import match_batch, match_schema
@@ -126,8 +125,7 @@ class TrackMonitor(FollowedTracks):
     """Patterns over followed tracks."""
 
     def __init__(self, sought: Sought) -> None:
-        packing = Packing(shared_conditions(sought.plain), sought.layers)
-        super().__init__(monitor_of(sought.plain, sought.families, sought.updates), packing)
+        super().__init__(monitor_of(sought.plain, sought.families, sought.updates), packing_of(sought))
         self.sought = sought
 
     @property

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
@@ -34,5 +35,9 @@ def _with_texts(table: pa.Table) -> pa.Table:
 
 
 def _plain(value: Any) -> Any:
-    """Maps come as lists of pairs."""
-    return dict(value) if isinstance(value, list) and value and isinstance(value[0], tuple) else value
+    """Maps come as lists of pairs, times inside them as such."""
+    if isinstance(value, list) and value and isinstance(value[0], tuple):
+        return {name: _plain(inner) for name, inner in value}
+    if isinstance(value, dict):
+        return {name: _plain(inner) for name, inner in value.items()}
+    return f"{value:%Y-%m-%dT%H:%M:%S.%fZ}" if isinstance(value, datetime) else value

@@ -10,6 +10,7 @@ from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.recognition.events import Places
 from foresail.patterns.recognition.matches import NO_FEATURE, NOT_COUNTED, STATUS, Matches
 from foresail.patterns.spec import Output
+from foresail.pipeline.results.registers import register_texts
 
 FOUND = pa.schema(
     [
@@ -29,12 +30,13 @@ FOUND = pa.schema(
         ("id_tie", pa.int64()),
         ("lon", pa.float64()),
         ("lat", pa.float64()),
+        ("registers", pa.string()),
     ]
 )
 FOUND_DDL = (
     "pattern string, pattern_version int, instance string, track string, time_us long, index long, events array<long>, "
     "start_time_us long, first_start_time_us long, count long, omitted long, status string, id_time_us long, "
-    "id_tie long, lon double, lat double"
+    "id_tie long, lon double, lat double, registers string"
 )
 
 
@@ -64,11 +66,12 @@ def found_batch(
         pa.array(matches.start_time),
         pa.array(matches.first_start_time),
         pa.array(matches.count, mask=~counted | (matches.count == NOT_COUNTED)),
-        pa.array(matches.omitted, mask=~listed),
+        pa.array(matches.omitted, mask=~listed & (matches.omitted == 0)),
         pa.array(STATUS).take(pa.array(matches.status)),
         pa.array(matches.id_time),
         pa.array(matches.id_tie),
         *coordinates(places, len(matches)),
+        register_texts(matches, patterns),
     ]
     return pa.RecordBatch.from_arrays(columns, schema=FOUND)
 

@@ -4,6 +4,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 
 from foresail.pipeline.results.ids import ID_DIGITS, SEPARATOR
+from foresail.pipeline.results.registers import TEXT_DDL
 
 
 def match_columns(places: bool = False) -> list[Column]:
@@ -33,9 +34,18 @@ def match_columns(places: bool = False) -> list[Column]:
         F.col("events"),
         F.timestamp_micros("start_time_us").alias("start_time"),
         F.timestamp_micros("first_start_time_us").alias("first_start_time"),
-        F.lit(None).cast("map<string,string>").alias("registers"),
+        _registers().alias("registers"),
         F.col("count"),
         F.col("omitted"),
         F.col("status"),
         *(F.col(axis) for axis in ("lon", "lat") if places),
     ]
+
+
+def _registers() -> Column:
+    """What registers held, by name, from the text that workers send."""
+    held = F.from_json("registers", TEXT_DDL)
+    return F.transform_values(
+        held,
+        lambda _, event: F.struct(event["index"].alias("index"), F.timestamp_micros(event["time_us"]).alias("time")),
+    )

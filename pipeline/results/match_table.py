@@ -15,6 +15,7 @@ from foresail.patterns.recognition.matches import NO_FEATURE, NOT_COUNTED, STATU
 from foresail.patterns.spec import Output
 from foresail.pipeline.results.ids import SEPARATOR, id_of
 from foresail.pipeline.results.match_batch import coordinates
+from foresail.pipeline.results.registers import REGISTERS, register_maps
 
 TIME = pa.timestamp("us", tz="UTC")
 NAMED = ("match_id", "pattern", "instance", "track", "status")
@@ -46,9 +47,9 @@ def match_batch(
         "events": pa.ListArray.from_arrays(offsets, pa.array(matches.members), mask=pa.array(~listed)),
         "start_time": pa.array(matches.start_time).cast(TIME),
         "first_start_time": pa.array(matches.first_start_time).cast(TIME),
-        "registers": pa.nulls(rows, pa.map_(pa.string(), pa.string())),
+        "registers": register_maps(matches, patterns),
         "count": pa.array(matches.count, mask=~counted | (matches.count == NOT_COUNTED)),
-        "omitted": pa.array(matches.omitted, mask=~listed),
+        "omitted": pa.array(matches.omitted, mask=~listed & (matches.omitted == 0)),
         "status": _named(matches.status, pa.array(STATUS)),
     }
     if places is not None:
@@ -62,7 +63,7 @@ def match_schema(places: bool) -> pa.Schema:
     kinds = {
         "match_id": text, "pattern": text, "pattern_version": pa.int32(), "instance": text, "track": text,
         "time": TIME, "index": pa.int64(), "events": pa.list_(pa.int64()), "start_time": TIME,
-        "first_start_time": TIME, "registers": pa.map_(pa.string(), pa.string()), "count": pa.int64(),
+        "first_start_time": TIME, "registers": REGISTERS, "count": pa.int64(),
         "omitted": pa.int64(), "status": text,
     }  # fmt: skip
     return pa.schema(kinds | ({"lon": pa.float64(), "lat": pa.float64()} if places else {}))

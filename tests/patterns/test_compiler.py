@@ -71,8 +71,18 @@ def test_passes_can_be_printed() -> None:
 
 REFUSED: dict[str, tuple[str, dict[str, str], dict[str, object], type[PatternError], str]] = {
     "an unknown condition": ("a ; bb", {"a": "x > 1", "bbb": "x"}, {}, UnknownConditionError, "Did you mean 'bbb'"),
-    "a register that is kept": ("a as r ; a", {"a": "x > 1"}, {}, RegistersError, "p:1:1: 'as r'"),
-    "a register that is read": ("a ; b", {"a": "x > 1", "b": "x > last.x"}, {}, RegistersError, "'last.' reads"),
+    "a register and no window": (
+        "a as r ; b", {"a": "x > 1", "b": "x > r.x"}, {}, RegistersError,
+        "p:1:1: 'r' keeps an event, and without a window it would be kept for ever. Add `window:`",
+    ),
+    "a register on both sides": (
+        "(a as r ; b & a ; a as r) ; b", {"a": "x > 1", "b": "x > r.x"}, {"window_events": 5}, RegistersError,
+        "'r' is written on both sides of `&`",
+    ),
+    "a register called as the family": (
+        "a as port ; b", {"a": "port.distance_m > 1", "b": "x > port.x"}, {"window_events": 5, "family": "port"},
+        RegistersError, "'port' names the family's feature and a register",
+    ),
     "a condition that never holds": ("a", {"a": "x > 1 and x < 0"}, {}, CannotMatchError, "'a' can never hold"),
     "a pattern that never matches": ("a ; hidden b", {"a": "x > 1", "b": "x < 0"}, {}, CannotMatchError, "never match"),
     "a window of no length": ("a", {"a": "x > 1"}, {"window_us": 0}, PatternRuleError, "not above zero"),

@@ -10,7 +10,7 @@ from typing import Any
 from foresail.models.family_forecaster import fresh_family_forecaster_state
 from foresail.models.forecaster import fresh_forecaster_state
 from foresail.patterns.recognition.forms import MonitorForm, PartForm, PatternForm
-from foresail.patterns.recognition.migration import blank, blank_family, progress_of
+from foresail.patterns.recognition.migration import blank, blank_family, blank_memory, progress_of
 from foresail.patterns.recognition.protocol import LoadModel
 
 NO_TRACKS = progress_of(())
@@ -22,6 +22,8 @@ def template(part: PartForm) -> Any:
     match part.kind:
         case "patterns":
             return blank(part.recognised, NO_TRACKS)
+        case "memory":
+            return blank_memory(part.recognised, NO_TRACKS)
         case "families":
             return blank_family(part.recognised, NO_TRACKS)
         case "models":

@@ -51,11 +51,9 @@ def test_a_condition_that_cannot_hold_is_refused_where_the_pattern_reads_it() ->
     compile_pattern(spec_of("fine", "a ; b", where))
 
 
-def test_registers_are_refused_but_a_family_s_feature_is_none() -> None:
-    with pytest.raises(RegistersError, match=r"'as r' keeps an event in a register"):
-        compile_pattern(spec_of("kept", "a as r ; b", WHERE))
+def test_a_register_needs_a_window_and_a_family_s_feature_is_none() -> None:
     near = spec_of("near", "close", {"close": "port.distance_m < 5"})
-    with pytest.raises(RegistersError, match=r"'port.' reads a register"):
+    with pytest.raises(RegistersError, match=r"'port' keeps an event, and without a window it would be kept for ever"):
         compile_pattern(near)
     compile_pattern(replace(near, family="port"), {"x": AttributeType.NUMBER})
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from foresail.patterns.recognition.matches import NO_FEATURE, Matches, joined
+from foresail.patterns.recognition.matches import NO_FEATURE, Matches, joined, no_registers
 
 
 def listing(*sets: tuple[int, ...]) -> Matches:
@@ -24,6 +24,8 @@ def listing(*sets: tuple[int, ...]) -> Matches:
         feature=none.astype(np.int32) + NO_FEATURE,
         members=np.array([event for events in sets for event in events], dtype=np.int64),
         members_end=np.cumsum([len(events) for events in sets], dtype=np.int64),
+        register_index=no_registers(len(sets)),
+        register_time=no_registers(len(sets)),
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from foresail.models.forecasts import Forecasts
 from foresail.models.kernels.decisions import Decisions
-from foresail.patterns.recognition.matches import NO_FEATURE, NOT_COUNTED, Matches
+from foresail.patterns.recognition.matches import NO_FEATURE, NOT_COUNTED, Matches, no_registers
 from foresail.patterns.recognition.protocol import Finding
 from foresail.pipeline.stream.bucket.ordering import Ordered
 from foresail.pipeline.stream.learning.outcomes import Outcomes, Rolling, chosen
@@ -56,6 +56,8 @@ def match_at(*events: tuple[int, int]) -> Finding:
         feature=none.astype(np.int32) + NO_FEATURE,
         members=none[:0],
         members_end=none,
+        register_index=no_registers(n),
+        register_time=no_registers(n),
     )
     return Finding(SimpleNamespace(patterns=(PATTERN,)), matches)
 
