@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from foresail.patterns.conditions.evaluate import ArrayColumn
 from foresail.patterns.conditions.typing import AttributeType
 
-NULL = np.iinfo(np.int64).min
-_HEX_DIGITS = 15
+NULL = int(np.iinfo(np.int64).min)
+HEX_DIGITS = 15
 """60 bits, which Spark's `conv` can take as a signed integer."""
 
 
 @lru_cache(maxsize=1 << 16)
 def code_of(text: str) -> int:
     """The code of a text."""
-    return int(hashlib.sha256(text.encode()).hexdigest()[:_HEX_DIGITS], 16)
+    return int(hashlib.sha256(text.encode()).hexdigest()[:HEX_DIGITS], 16)
 
 
 def stable(column: ArrayColumn) -> NDArray[Any]:

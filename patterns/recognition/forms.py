@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.conditions.text import text_of
+from foresail.patterns.recognition.register_rules import memory_of, rules_of, widths_of
 from foresail.patterns.recognition.tables import plan
 
 DIGEST_DIGITS = 16
@@ -119,6 +120,8 @@ def _pattern(held: Mapping[str, Any]) -> PatternForm:
 
 def form_of(pattern: CompiledPattern) -> PatternForm:
     """The form of a pattern: equal for two patterns if and only if one can go on where the other stands."""
+    if pattern.memory is not None:
+        return _form_with_memory(pattern)
     alone = plan([pattern])
     said = (pattern.name, pattern.version, pattern.spec.output.name, pattern.spec.limit)
     digest = hashlib.sha256(repr((said, [text_of(c) for c in pattern.conditions])).encode())
@@ -128,3 +131,16 @@ def form_of(pattern: CompiledPattern) -> PatternForm:
     for array in arrays:
         digest.update(repr((array.dtype.str, array.shape)).encode() + np.ascontiguousarray(array).tobytes())
     return PatternForm(pattern.name, pattern.version, digest.hexdigest()[:DIGEST_DIGITS], alone.runs)
+
+
+def _form_with_memory(pattern: CompiledPattern) -> PatternForm:
+    memory, rules = memory_of(pattern), rules_of(pattern, pattern.conditions)
+    columns, conditions = [column.name for column in memory.columns], [text_of(c) for c in pattern.conditions]
+    digest = hashlib.sha256(repr((pattern.name, pattern.version, memory.registers, columns, conditions)).encode())
+    for value in (*rules, *rules.steps, *rules.programs):
+        if not isinstance(value, tuple):
+            array = np.asarray(value)
+            digest.update(repr((array.dtype.str, array.shape)).encode() + np.ascontiguousarray(array).tobytes())
+    widths = widths_of(pattern)
+    shape = (widths.registers, widths.numbers, widths.longs)
+    return PatternForm(pattern.name, pattern.version, digest.hexdigest()[:DIGEST_DIGITS], 0, shape)

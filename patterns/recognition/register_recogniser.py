@@ -1,6 +1,5 @@
 """Patterns with registers in batches: their kernel with its state carried, as `recogniser` does for plain patterns."""
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
@@ -10,11 +9,10 @@ from numpy.typing import NDArray
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.conditions.relations import Column
 from foresail.patterns.conditions.syntax import Condition
-from foresail.patterns.conditions.text import text_of
 from foresail.patterns.recognition.compilation import register_kernel
 from foresail.patterns.recognition.events import EventBatch, Keys
 from foresail.patterns.recognition.expiry import not_yet_emitted
-from foresail.patterns.recognition.forms import DIGEST_DIGITS, PartForm, PatternForm, RecogniserForm
+from foresail.patterns.recognition.forms import PartForm, RecogniserForm, form_of
 from foresail.patterns.recognition.impossible import ImpossibleEventError
 from foresail.patterns.recognition.matches import NO_FEATURE, NOT_COUNTED, Matches, joined
 from foresail.patterns.recognition.migration import blank_memory, migrated_memory
@@ -75,8 +73,7 @@ class RegisterRecogniser:
     @cached_property
     def form(self) -> PartForm:
         """What the states of this recogniser belong to."""
-        forms = [_form(pattern, rules) for pattern, rules in zip(self.patterns, self._rules, strict=True)]
-        return PartForm("memory", recognised=RecogniserForm(tuple(forms)))
+        return PartForm("memory", recognised=RecogniserForm(tuple(map(form_of, self.patterns))))
 
     def fresh(self, keys: int, names: Keys = None) -> RegisterState:  # noqa: ARG002
         """The state of keys of which nothing has been read."""
@@ -228,25 +225,3 @@ def _impossible(
         "Take them out of `exclusive`."
     )
     return ImpossibleEventError(msg)
-
-
-def _form(pattern: CompiledPattern, rules: RegisterRules) -> PatternForm:
-    """Equal for two patterns if and only if one can go on where the other stands."""
-    memory = memory_of(pattern)
-    said = (
-        pattern.name, pattern.version, memory.registers, [column.name for column in memory.columns],
-        [text_of(condition) for condition in pattern.conditions],
-    )  # fmt: skip
-    digest = hashlib.sha256(repr(said).encode())
-    for value in (*rules[1:], *rules.steps, *rules.programs):
-        if not isinstance(value, tuple):
-            array = np.asarray(value)
-            digest.update(repr((array.dtype.str, array.shape)).encode() + np.ascontiguousarray(array).tobytes())
-    widths = widths_of(pattern)
-    return PatternForm(
-        pattern.name,
-        pattern.version,
-        digest.hexdigest()[:DIGEST_DIGITS],
-        0,
-        (widths.registers, widths.numbers, widths.longs),
-    )

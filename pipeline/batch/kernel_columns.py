@@ -15,10 +15,11 @@ from pyspark.sql import types as T  # noqa: N812
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.conditions.packing import words_for
 from foresail.patterns.conditions.syntax import Attribute, Condition
+from foresail.patterns.recognition.register_recogniser import kept_columns
 from foresail.patterns.recognition.tables import shared_conditions
 from foresail.pipeline.batch.parquet_reader import NearLayer
-from foresail.pipeline.batch.sorted_rows import NO_LAYER
-from foresail.pipeline.conditions.spark import columns_of, packed_words
+from foresail.pipeline.batch.sorted_rows import NO_LAYER, VALUE
+from foresail.pipeline.conditions.spark import columns_of, packed_words, value_columns
 
 DISTANCE = "distance_m"
 POSITION = ("lon", "lat")
@@ -45,10 +46,13 @@ def kernel_columns(
     far = [_named(f"family_{n}", _far_words(group, events)) for n, group in enumerate(families)]
     keys = [F.col("track"), F.unix_micros("time").alias("time_us"), F.col("offset")]
     places = [F.col(axis).cast("double").alias(axis) for axis in POSITION if has_places(events)]
+    kept = kept_columns(plain)
+    values = [value.alias(f"{VALUE}_{n}") for n, value in enumerate(value_columns(kept, events.schema))]
     if not families:
-        return events.select(*keys, *places, *words)
+        return events.select(*keys, *places, *values, *words)
     layer, feature = F.lit(NO_LAYER).alias("layer"), F.lit(None).cast("string").alias("feature")
-    base = events.select(*keys, *places, layer, feature, *words, *(word for words in far for word in words))
+    base = events.select(*keys, *places, *values, layer, feature, *words, *(word for words in far for word in words))
+    none = [F.lit(0).cast("long" if some.long else "double").alias(f"{VALUE}_{n}") for n, some in enumerate(kept)]
     for n, group in enumerate(families):
         near = group.near(events)
         near_words = [
@@ -57,7 +61,7 @@ def kernel_columns(
         ]
         nothing = _named("word", [_nothing()] * len(words))
         flat = [*nothing, *(word for columns in near_words for word in columns)]
-        base = base.unionByName(near.select(*keys, *places, F.lit(n).alias("layer"), F.col("feature"), *flat))
+        base = base.unionByName(near.select(*keys, *places, *none, F.lit(n).alias("layer"), F.col("feature"), *flat))
     return base
 
 

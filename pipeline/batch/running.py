@@ -85,15 +85,19 @@ def split(stage: Recognise, groups: int) -> list[Recognise]:
 
 def split_by_memory(stage: Recognise) -> list[Recognise]:
     """Patterns whose runs are few numbers, which can be sliced, and those that need a long track in one piece."""
-    light = tuple(pattern for pattern in stage.plain if pattern.spec.output is Output.DETECT)
-    heavy = tuple(pattern for pattern in stage.plain if pattern.spec.output is not Output.DETECT)
+    light = tuple(pattern for pattern in stage.plain if _is_light(pattern))
+    heavy = tuple(pattern for pattern in stage.plain if not _is_light(pattern))
     parts = [replace(stage, plain=light, families=()), replace(stage, plain=heavy)]
     return [part for part in parts if part.patterns]
 
 
 def can_be_sliced(stage: Recognise) -> bool:
     """Whether `split_by_memory` puts all of these patterns among those that can be sliced."""
-    return not stage.families and all(pattern.spec.output is Output.DETECT for pattern in stage.plain)
+    return not stage.families and all(map(_is_light, stage.plain))
+
+
+def _is_light(pattern: CompiledPattern) -> bool:
+    return pattern.spec.output is Output.DETECT and pattern.memory is None
 
 
 def _stage_of(stage: Recognise, units: Sequence[CompiledPattern | FamilyGroup]) -> Recognise:

@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.recognition.events import LAT, LON, EventBatch, LayerEvents, Near
+from foresail.patterns.recognition.register_recogniser import kept_columns
 from foresail.pipeline.batch.partition import LayerPatterns, MatchForm, PartitionRecogniser, monitor_of
 from foresail.pipeline.batch.tally import Tally
 from foresail.pipeline.results.match_batch import found_batch
 
 NO_LAYER = -1
+VALUE = "value"
+"""How the columns are called, with a number, that patterns with registers compare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class Partition:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The matches of one partition, whose rows are sorted by track and time."""
         recogniser = PartitionRecogniser(monitor_of(self.plain, self.families, self.updates), self.form)
-        rows = SortedRows(tuple(self.families))
+        rows = SortedRows(tuple(self.families), [column.name for column in kept_columns(self.plain)])
         for batch in whole_events(batches) if self.families else batches:
             if batch.num_rows:
                 yield from recogniser.advance(rows.events(batch))
@@ -58,8 +61,9 @@ def whole_events(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 class SortedRows:
     """Arrow batches as events; features get numbers in the order in which they are met."""
 
-    def __init__(self, layers: Sequence[str]) -> None:
+    def __init__(self, layers: Sequence[str], kept: Sequence[str] = ()) -> None:
         self._features: dict[str, dict[str, int]] = {layer: {} for layer in layers}
+        self._kept = tuple(kept)
 
     def events(self, rows: pa.RecordBatch) -> EventBatch:
         """The events of a batch, each with the rows of its near features."""
@@ -70,7 +74,8 @@ class SortedRows:
         if layer is not None:
             layers = {name: self._family(n, name, rows, layer, events) for n, name in enumerate(self._features)}
         times = events.column("time_us").to_numpy()
-        return EventBatch(words_of(events, "word"), times, first_of, tracks, places_of(events), layers)
+        values = {name: events.column(f"{VALUE}_{n}").to_numpy() for n, name in enumerate(self._kept)}
+        return EventBatch(words_of(events, "word"), times, first_of, tracks, values | places_of(events), layers)
 
     def _family(
         self, n: int, name: str, rows: pa.RecordBatch, layer: NDArray[np.int32], events: pa.RecordBatch

@@ -32,7 +32,10 @@ from foresail.patterns.conditions.lowering import (
     Settled,
     VersusConstant,
     lower,
+    type_of,
 )
+from foresail.patterns.conditions.relations import Column as Kept
+from foresail.patterns.conditions.stable_codes import HEX_DIGITS, NULL
 from foresail.patterns.conditions.sun import (
     DAY_US,
     DEGREE_US,
@@ -104,6 +107,21 @@ def packed_words(conditions: Sequence[Condition], schema: T.StructType, resolve:
     """The conditions as bits of long columns: condition i is bit `i % 64` of word `i // 64`."""
     holding = [condition_column(condition, schema, resolve) for condition in conditions]
     return [_packed(holding[first : first + WORD]) for first in range(0, len(holding), WORD)]
+
+
+def value_columns(kept: Sequence[Kept], schema: T.StructType) -> list[Column]:
+    """The values that patterns with registers compare, as `patterns.conditions.relations` makes them in Python."""
+    made, types = _Columns(dict(_fields(schema)), columns_of(schema)), attribute_types(schema)
+    return [_stable(made._typed(some.value), type_of(some.value, types), some.long) for some in kept]
+
+
+def _stable(value: Column, kind: AttributeType, long: bool) -> Column:
+    if not long:
+        return F.coalesce(value.cast("double"), F.lit(float("nan")))
+    if kind is AttributeType.STRING:
+        value = F.conv(F.substring(F.sha2(value, 256), 1, HEX_DIGITS), 16, 10)
+    # Python has no literal of the least long that Spark would take as one
+    return F.coalesce(value.cast("long"), F.lit(NULL + 1).cast("long") - F.lit(1).cast("long"))
 
 
 def _packed(bits: Sequence[Column]) -> Column:

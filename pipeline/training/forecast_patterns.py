@@ -142,6 +142,9 @@ def reach_by_layer(patterns: Sequence[ForecastPattern]) -> dict[str, float]:
 
 def _compiled(entry: PatternEntry, known: Mapping[str, AttributeType]) -> ForecastPattern:
     pattern = compile_pattern(entry.spec(), known)
+    if pattern.memory is not None:
+        msg = f"{entry.name}: keeps events in registers, and such patterns are not forecast. Leave it out."
+        raise InputError(msg)
     plain = compile_pattern(without_features(entry.spec()), known)
     attributes = attributes_of_entry(entry, pattern)
     family = f"{entry.for_each.as_}." if entry.for_each else "\0"

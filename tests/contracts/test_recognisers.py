@@ -20,6 +20,7 @@ from foresail.patterns.recognition.migration import progress_of
 from foresail.patterns.recognition.monitor import Monitor, MonitorState
 from foresail.patterns.recognition.protocol import Clock, Recogniser
 from foresail.patterns.recognition.recogniser import PatternRecogniser
+from foresail.patterns.recognition.register_recogniser import RegisterRecogniser
 from foresail.patterns.spec import Output, Report, spec_of
 from foresail.pipeline.stream.state.codec import decode, encode
 from foresail.pipeline.stream.state.form import template
@@ -38,6 +39,12 @@ PLAIN = [
     compile_pattern(spec_of("counts", "a ; c", WHERE, output=Output.COUNT, max_gap_us=GAP)),
     compile_pattern(spec_of("lists", "a ; b", WHERE, output=Output.ENUMERATE, window_events=5)),
 ]
+REMEMBERS = WHERE | {"up": "v > r.v"}
+MEMORY = [
+    compile_pattern(spec_of("climbs", "a as r ; up", REMEMBERS, window_us=30 * MINUTE, **EPISODES)),  # type: ignore[arg-type]
+    compile_pattern(spec_of("sums", "any(a as r, up)", REMEMBERS, output=Output.COUNT, window_us=20 * MINUTE)),
+    compile_pattern(spec_of("keeps", "any((a as r)+, up)", REMEMBERS, output=Output.ENUMERATE, window_events=5)),
+]
 NEAR = {"a": "port.distance_m < 1", "b": "1 <= port.distance_m < 2", "c": "2 <= port.distance_m < 3"}
 FAMILIES = [
     compile_pattern(spec_of("enters", "c ; b", NEAR, family="port")),
@@ -48,6 +55,7 @@ TEXTS = [random_text(Random(n), 80, "abcx") for n in range(4)]
 MODEL = model_of(LETTERS, TEXTS, horizon=12, within=4, threshold=0.2)
 RECOGNISERS: dict[str, Callable[[], Recogniser]] = {
     "patterns": lambda: PatternRecogniser(PLAIN),
+    "patterns with registers": lambda: RegisterRecogniser(MEMORY),
     "families": lambda: FamilyRecogniser(FAMILIES, LAYER),
     "models": lambda: Forecaster([MODEL], emission="changes"),
     "models of families": lambda: FamilyForecaster([MODEL], layer=LAYER),
@@ -65,7 +73,8 @@ def track_events(name: str, seed: int, events: int = 60) -> EventBatch:
     feature = np.array([f for some in close for f in some], dtype=np.int32)
     near = Near(at, feature, rng.choice([1, 2, 4], size=(len(feature), 1)).astype(np.int64))
     layers = {LAYER: LayerEvents(np.zeros((events, 1), dtype=np.int64), near, ("w", "x", "y", "z"))}
-    return EventBatch(words, times, np.array([0, events]), pa.array([name]), layers=layers)
+    values = {"value:v": rng.choice([1.0, 2.0, 3.0, np.nan], size=events)}
+    return EventBatch(words, times, np.array([0, events]), pa.array([name]), values, layers)
 
 
 def together(parts: list[EventBatch]) -> EventBatch:
@@ -80,6 +89,7 @@ def together(parts: list[EventBatch]) -> EventBatch:
         times=np.concatenate([part.times for part in parts]),
         first_of=np.cumsum([0, *sizes]).astype(np.int64),
         keys=pa.concat_arrays([part.keys for part in parts]),
+        columns={name: np.concatenate([part.columns[name] for part in parts]) for name in own.columns},
         layers={LAYER: layers},
     )
 
@@ -90,7 +100,7 @@ def rows(results: Any, begins: dict[str, int], events: EventBatch) -> list[tuple
     names = [events.keys[int(key)].as_py() for key in keys]
     place = [int(e - events.first_of[k]) + begins[n] for e, k, n in zip(results.event, keys, names, strict=True)]
     if isinstance(results, Matches):
-        own = [f.name for f in fields(Matches) if f.name not in ("event", "members", "members_end")]
+        own = [f.name for f in fields(Matches) if f.name not in ("event", "members", "members_end", "given_up")]
         ends = np.concatenate([[0], results.members_end])
         listed = [tuple(results.members[ends[n] : ends[n + 1]].tolist()) for n in range(len(results))]
     else:
@@ -191,21 +201,21 @@ def test_a_clock_closes_what_the_next_event_would_and_the_state_stays(make: Call
         later = recogniser.expired(state, Clock(end + 2 * GAP, end + 4 * GAP), np.array([False]))
         assert later is None or not len(later), "a clock closes an episode once"
         runs += recogniser.runs(state)
-    if recogniser.form.kind in ("patterns", "families"):
+    if recogniser.form.kind in ("patterns", "memory", "families"):
         assert emitted, "some track ends inside an episode"
         assert runs, "some track ends within a run"
 
 
 def test_a_monitor_carries_all_of_them_to_another_catalog() -> None:
     every = [make() for make in RECOGNISERS.values()]
-    before = Monitor(every[:2])
+    before = Monitor(every[:3])
     events = track_events("a", 3)
     _, state = before.advance(events.slice(0, 30), before.fresh(1))
     after = Monitor([make() for make in RECOGNISERS.values()])
     moved = after.migrated(state, before.form, lambda _pattern, _version: None)
     findings, _ = after.advance(events.slice(30, 60), moved)
-    assert [finding.kind for finding in findings] == ["match", "match", "forecast", "forecast"]
-    for finding, make in zip(findings[:2], RECOGNISERS.values(), strict=False):
+    assert [finding.kind for finding in findings] == ["match", "match", "match", "forecast", "forecast"]
+    for finding, make in zip(findings[:3], RECOGNISERS.values(), strict=False):
         alone = make()
         _, own = alone.advance(events.slice(0, 30), alone.fresh(1))
         expected, _ = alone.advance(events.slice(30, 60), own)

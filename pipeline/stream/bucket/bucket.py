@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from foresail.models.model import Model
 from foresail.patterns.conditions.packing import words_for
+from foresail.patterns.conditions.relations import value_columns
 from foresail.patterns.recognition.events import LAT, LON, EventBatch, LayerEvents
 from foresail.patterns.recognition.monitor import MonitorState
 from foresail.patterns.recognition.protocol import NEVER_SEEN, Clock, Finding
+from foresail.pipeline.conditions.arrow import array_columns
 from foresail.pipeline.stream.bucket.alerts import Alerting, BucketAlerts
 from foresail.pipeline.stream.bucket.eviction import CHUNKS, ColdStore, KnownChunks, Migrating, evict, fetch, forget
 from foresail.pipeline.stream.bucket.findings import ARRIVED, FORECAST, MATCH
@@ -34,7 +36,7 @@ from foresail.pipeline.stream.bucket.ordering import (
 from foresail.pipeline.stream.bucket.output_rows import BatchCounts, finding_rows
 from foresail.pipeline.stream.bucket.rerun import Past, may_rerun, rerun
 from foresail.pipeline.stream.bucket.rules import BucketRules
-from foresail.pipeline.stream.bucket.words import packed, recrossed, words_of
+from foresail.pipeline.stream.bucket.words import carried, packed, recrossed, words_of
 from foresail.pipeline.stream.control.message import Configuration
 from foresail.pipeline.stream.learning.outcomes import Outcomes, chosen
 from foresail.pipeline.stream.learning.training import counted_rows
@@ -241,6 +243,9 @@ class Bucket:
         columns = {ARRIVED: rows[ARRIVED].to_numpy()}
         if LON in rows.columns:
             columns |= {axis: rows[axis].to_numpy(dtype=np.float64) for axis in (LON, LAT)}
+        if self.monitor.kept:
+            values = array_columns(carried(rows, [some.value for some in self.monitor.kept], self.spec.types))
+            columns |= value_columns(self.monitor.kept, values, len(rows))
         layers = {}
         for n, family in enumerate(self.spec.families):
             count = words_for(len(family.conditions))

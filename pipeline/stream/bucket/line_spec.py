@@ -20,11 +20,12 @@ from foresail.models.store.manifest import inside
 from foresail.patterns.catalog.entry import PatternEntry
 from foresail.patterns.catalog.loader import read_catalog
 from foresail.patterns.compiler import CompiledPattern, compile_pattern
-from foresail.patterns.conditions.syntax import Condition
+from foresail.patterns.conditions.syntax import Condition, Value
 from foresail.patterns.conditions.text import attributes_of, text_of
 from foresail.patterns.conditions.typing import AttributeType
 from foresail.patterns.errors import PatternError
 from foresail.patterns.recognition.families import FamilyRecogniser
+from foresail.patterns.recognition.register_recogniser import kept_columns
 from foresail.patterns.recognition.tables import shared_conditions
 from foresail.patterns.spec import without_features
 from foresail.pipeline.stream.bucket.monitor import BucketMonitor
@@ -107,6 +108,7 @@ def _monitor(name: str, key: str) -> BucketMonitor:
     plain = spec.plain if entries is None else _compiled(spec, entries)
     models = _models(spec, configuration, (*plain, *(p for family in spec.families for p in family.patterns)))
     mine = [models[p.name] for p in plain if p.name in models]
+    _require_crossing(spec, (column.value for column in kept_columns(plain)))
     conditions = _extended(spec, [*shared_conditions(plain), *(c for model in mine for c in model.conditions)])
     # everything is needed to score; what is emitted is chosen afterwards
     emission: Emission = "all" if spec.score_share else spec.emission
@@ -147,12 +149,17 @@ def _extended(spec: LineSpec, needed: Iterable[Condition]) -> tuple[Condition, .
     for condition in needed:
         if text_of(condition) in found:
             continue
-        missing = [a.name for a in attributes_of(condition) if a.name not in spec.types and a.name != "time"]
+        _require_crossing(spec, [condition])
+        found[text_of(condition)] = condition
+    return tuple(found.values())
+
+
+def _require_crossing(spec: LineSpec, read: Iterable[Condition | Value]) -> None:
+    for some in read:
+        missing = [a.name for a in attributes_of(some) if a.name not in spec.types and a.name != "time"]
         if missing:
             msg = f"the attribute '{missing[0]}' does not cross in this line. Start the line anew to use it"
             raise UnfitError(msg)
-        found[text_of(condition)] = condition
-    return tuple(found.values())
 
 
 def check_changed(spec: LineSpec, configuration: Configuration, pattern: str | None) -> None:

@@ -15,11 +15,13 @@ from foresail.patterns.conditions.syntax import Condition
 from foresail.patterns.recognition.families import FamilyRecogniser
 from foresail.patterns.recognition.monitor import Monitor
 from foresail.patterns.recognition.recogniser import PatternRecogniser
+from foresail.patterns.recognition.register_recogniser import RegisterRecogniser, kept_columns
+from foresail.pipeline.batch.partition import recognisers_of
 from foresail.pipeline.results.forecast_table import ForecastColumns
 
 
 class BucketMonitor(Monitor):
-    """The recognisers in a fixed order: plain patterns, families by layer, plain models, models of families."""
+    """The recognisers in a fixed order: plain patterns, those with registers, families by layer, models, theirs."""
 
     def __init__(
         self,
@@ -33,10 +35,12 @@ class BucketMonitor(Monitor):
         self.conditions = tuple(conditions)
         self.entries = entries
         """The catalog, where it is another than the one that the query was started with."""
-        self._recognising: tuple[PatternRecogniser | FamilyRecogniser, ...] = (
-            *([PatternRecogniser(plain, conditions)] if plain else []),
+        self._recognising: tuple[PatternRecogniser | RegisterRecogniser | FamilyRecogniser, ...] = (
+            *recognisers_of(plain, conditions),  # type: ignore[arg-type]
             *families,
         )
+        self.kept = kept_columns(plain)
+        """The values that patterns with registers compare."""
         self.forecaster = forecaster
         self._forecasting: tuple[ModelReader, ...] = (*([forecaster] if forecaster else []), *family_forecasters)
         self._columns: dict[int, ForecastColumns] = {}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from foresail.patterns.conditions.evaluate import evaluate
 from foresail.patterns.conditions.packing import WORD_BITS, words_for
-from foresail.patterns.conditions.syntax import TIME, Condition
+from foresail.patterns.conditions.syntax import TIME, Condition, Value
 from foresail.patterns.conditions.text import attributes_of, text_of
 from foresail.patterns.conditions.typing import AttributeType
 from foresail.pipeline.conditions.arrow import array_columns
@@ -39,10 +39,10 @@ def packed(rows: pd.DataFrame, name: str, count: int) -> NDArray[np.int64]:
     return np.ascontiguousarray(columns[0].reshape(-1, 1) if count == 1 else np.column_stack(columns))
 
 
-def carried(rows: pd.DataFrame, conditions: Sequence[Condition], types: Mapping[str, AttributeType]) -> pa.Table:
-    """The attributes of these conditions, null where the rows do not have them."""
+def carried(rows: pd.DataFrame, read: Sequence[Condition | Value], types: Mapping[str, AttributeType]) -> pa.Table:
+    """The attributes of these conditions and values, null where the rows do not have them."""
     columns = {}
-    for name in dict.fromkeys(a.name for condition in conditions for a in attributes_of(condition)):
+    for name in dict.fromkeys(a.name for some in read for a in attributes_of(some)):
         if name == TIME:
             columns[name] = pa.array(rows["time_us"].to_numpy(), pa.timestamp("us"))
         elif name in rows.columns:

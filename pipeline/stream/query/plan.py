@@ -20,6 +20,7 @@ from foresail.patterns.conditions.syntax import Condition
 from foresail.patterns.conditions.text import attributes_of, text_of
 from foresail.patterns.conditions.typing import AttributeType
 from foresail.patterns.recognition.forms import form_of
+from foresail.patterns.recognition.register_recogniser import kept_columns
 from foresail.patterns.recognition.tables import shared_conditions
 from foresail.patterns.spec import without_features
 from foresail.pipeline.batch.families import Family
@@ -195,7 +196,8 @@ def _shared(patterns: Iterable[CompiledPattern], models: Mapping[str, Model]) ->
 
 def _attributes(spec: LineSpec) -> tuple[str, ...]:
     conditions = [*spec.conditions, *(c for family in spec.families for c in family.conditions)]
-    names = (a.name for c in conditions for a in attributes_of(c) if a.owner is None)
+    read = [*conditions, *(column.value for column in kept_columns(spec.plain))]
+    names = (a.name for some in read for a in attributes_of(some) if a.owner is None)
     return tuple(name for name in dict.fromkeys(names) if name != "time")
 
 
