@@ -130,6 +130,7 @@ class _Resolver:
     def resolve(self) -> Resolved:
         rule = self.rule
         terminator = self._bound(rule.terminator, None)
+        bound = tuple(term.attribute for term in self.params.values() if isinstance(term, Field))
         for clause in rule.clauses:
             match clause:
                 case Positive():
@@ -151,7 +152,7 @@ class _Resolver:
             raise RuleError(msg)
         return Resolved(
             rule.name, rule.type, tuple((d.name, d.type) for d in rule.declared), tuple(self.slots), tuple(self.types),
-            terminator, tuple(self.steps), values, consumed, rule.place,
+            terminator, tuple(self.steps), values, consumed, bound, rule.place,
         )  # fmt: skip
 
     def _bound(self, predicate: Predicate, clause: Positive | None) -> Matching:

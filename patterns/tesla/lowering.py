@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresail.patterns.tesla import tables as t
+from foresail.patterns.tesla.keys import key_of
 from foresail.patterns.tesla.resolved import (
     SELF,
     Absent,
@@ -75,6 +76,8 @@ def _types_of(rules: Sequence[Resolved]) -> tuple[str, ...]:
 def _attributes_of(rules: Sequence[Resolved]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for rule in rules:
+        key = key_of(rule)
+        found |= dict.fromkeys([] if key is None else [key])
         for term in terms_of(rule):
             found |= dict.fromkeys(read.attribute for read in fields_of(term))
         for matching in rule.matchings():
@@ -148,7 +151,7 @@ class _Lowering:
         )
         return Lowered(
             built, types, attributes, self.rules, tuple(self.dictionary.texts),
-            max(len(rule.names) for rule in self.rules), max(len(rule.values) for rule in self.rules),
+            max(len(rule.names) for rule in self.rules), max(len(rule.values) + 1 for rule in self.rules),
             max(len(rule.steps) for rule in self.rules) + 1,
             max([len(self.code), 4]) + 1 if len(self.code) < 64 else 1 + int(np.diff(self.code_at).max()),
             len(self.memos), len(self.computed_memos), max((row[t.C_HORIZON] for row in self.column_rows), default=0),
@@ -178,8 +181,10 @@ class _Lowering:
         for step in rule.steps:
             self.steps.append(self._step(step, consuming, reach))
         first_value, first_consumed = len(self.value_terms), len(self.consumed)
-        self.value_terms += [self._term(term) for term in rule.values]
-        self.value_attributes += [self.attribute_numbers.get(name, -1) for name, _ in rule.attributes]
+        key = key_of(rule)
+        own = () if key is None else (Field(0, key),)
+        self.value_terms += [self._term(term) for term in (*rule.values, *own)]
+        self.value_attributes += [self.attribute_numbers.get(name, -1) for name, _ in rule.attributes] + [-1] * len(own)
         self.consumed += rule.consumed
         admissible = int(self.admissible and _selection_matters(rule))
         self.rule_rows.append(

@@ -161,6 +161,10 @@ class Session:
         compact_kernel()(tables, state, target, first)
         self.state = target
 
+    def limited(self) -> dict[int, int]:
+        """Per rule for how many terminators rows were left out, as there were too many of them."""
+        return {n: int(count) for n, count in enumerate(self.state.limited) if count}
+
     def pruned(self) -> State:
         """The memory without what no window reaches any more, between two batches."""
         self._compact(k.MORE_LOG, self.lowered.tables)

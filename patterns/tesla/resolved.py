@@ -143,6 +143,8 @@ class Resolved:
     values: tuple[Term, ...]
     """What each attribute is set to."""
     consumed: tuple[int, ...]
+    bound: tuple[str, ...]
+    """The attributes of the terminator that parameters stand for, in the order of the text."""
     place: Place
 
     def matchings(self) -> list[Matching]:

@@ -182,3 +182,28 @@ class Rule:
     assignments: tuple[Assignment, ...]
     consuming: tuple[Named, ...]
     place: Place
+
+
+def predicates_of(rule: Rule) -> list[Predicate]:
+    """Every predicate of a rule in the order of the text, those of aggregates included."""
+    found = [rule.terminator]
+    expressions: list[Expression] = []
+    for clause in rule.clauses:
+        match clause:
+            case Positive(predicate=predicate) | Negation(predicate=predicate):
+                found.append(predicate)
+                expressions += [constraint.expression for constraint in predicate.constraints]
+            case Condition(operands):
+                expressions += operands
+    expressions += [assignment.expression for assignment in rule.assignments]
+    while expressions:
+        match expressions.pop(0):
+            case Aggregate(_, predicate):
+                found.append(predicate)
+            case Call(_, arguments):
+                expressions += arguments
+            case Binary(_, left, right):
+                expressions += [left, right]
+            case _:
+                pass
+    return found

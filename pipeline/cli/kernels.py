@@ -11,7 +11,7 @@ from foresail.pipeline.progress import open_progress
 @click.command()
 @quiet_option
 def command(quiet: bool) -> None:
-    """Compile the kernels of recognition, rules, forecasting and the live line for this machine, once; they are kept."""
+    """Compile the kernels of recognition, rules, forecasting and the live line for this machine, once and for all."""
     from foresail.models.kernels.compilation import KERNELS as FORECASTING
     from foresail.patterns.conditions.bins import bin_kernels
     from foresail.patterns.recognition.compilation import KERNELS as RECOGNITION

@@ -317,3 +317,34 @@ CASES: list[tuple[str, str, str, str, dict[str, str]]] = [
         {},
     ),
 ]
+
+REFUSED: list[tuple[str, str, str]] = [
+    ("define X(v: int) from A() and not B(k=$k) within 5 from A where v=A.k", "1:39", "$k is used inside a negation"),
+    ("define X(v: int) from A(k=$k+1) where v=A.k", "1:27", "$k is used before it is bound"),
+    ("define X(v: int) from A() and Count(B(k=$k) within 5 from A) > 1 where v=A.k", "1:41", "inside an aggregate"),
+    ("define X(v: int) from A() and each B() within 5 from C where v=A.k", "1:54", "C is no event declared"),
+    (
+        "define X(v: int) from A() and not D() within 5 from A and each B() within 5 from D where v=A.k",
+        "1:82",
+        "D is neg",
+    ),
+    ("define X(v: int) from A() and not D() between A and B where v=A.k", "1:47", "B is no event declared"),
+    ("define X(v: int) from A() where v=B.k", "1:35", "B is no event declared"),
+    ("define X(v: int) from A() and each A() within 5 from A where v=A.k", "1:36", "the event name 'A' is taken"),
+    ("define X(v: int) from A() and not B() within 5 from A where v=A.k consuming B", "1:77", "B is negated"),
+    ("define A(v: int) from A() where v=A.k", "1:23", "would fire for ever"),
+    ("define A(v: int) from B() where v=1 define B(v: int) from A() where v=1", "1:59", "B -> A -> B"),
+    ("define X(v: int, w: int) from A() where v=A.k", "1:18", "'where' does not set 'w'"),
+    ("define X(v: int) from A() where v=A.k, u=1", "1:40", "attribute 'u' is not declared"),
+    ("define X(v: int) from A() and Avg(B() within 5 from A) > 3 where v=A.k", "1:31", "avg needs an attribute"),
+    ("define X(v: int) from A() and each B() between A and A where v=A.k", "1:31", "cannot select between"),
+    ("define X(v: int) from A() and 0-last B() within 5 from A where v=A.k", "1:31", "must select 1 to"),
+    ("define X(v: int) from A() and each B() within 0 from A where v=A.k", "1:47", "a window of 0 s is impossible"),
+    ("define X(v: int) from A() and each B() within 5 parsec from A where v=A.k", "1:49", "unknown unit 'parsec'"),
+    ("define X(v: integer) from A() where v=A.k", "1:10", "unknown type 'integer'"),
+    ("define X(v: int) from A() where v='a'", "1:33", "'v' is declared as number and set to a string"),
+    ("define X(v: int) from A() where v=1 define Y(s: string) from X(v='a') where s='b'", "1:64", "is compared with a"),
+    ("define X(v: int) from A( where v=1", "1:32", "cannot stand here"),
+    ("define X(v: int) from A() where v=A.k and", "1:42", "the rule ends too early"),
+]
+"""What is refused: the text, the place that is told, and a part of what is said."""

@@ -32,10 +32,10 @@ def events_of(text: str) -> list[Event]:
 
 def by_reference(text: str, events: Sequence[Event], ties: str = "strict", selection: str = "local") -> list[Found]:
     made = Reference(parse_rules(text, Place("rules")), ties, selection).run(events)
-    return sorted((_found(m.event.type, m.event.ts_us, m.event.attributes) for m in made), key=repr)
+    return sorted((plain_found(m.event.type, m.event.ts_us, m.event.attributes) for m in made), key=repr)
 
 
-def _found(name: str, time: int, attributes: dict[str, Any]) -> Found:
+def plain_found(name: str, time: int, attributes: dict[str, Any]) -> Found:
     return name, time, tuple((key, _plain(value)) for key, value in attributes.items())
 
 
@@ -69,7 +69,7 @@ def found_in(session: Session, composites: Composites) -> list[Found]:
             name: session.dictionary.python_value(composites.values[row, n])
             for n, (name, _) in enumerate(rule.attributes)
         }
-        found.append(_found(rule.type, int(composites.times[row, 0]), values))
+        found.append(plain_found(rule.type, int(composites.times[row, 0]), values))
     return sorted(found, key=repr)
 
 
@@ -80,4 +80,4 @@ def by_machine(text: str, events: Sequence[Event], ties: str = "strict", selecti
 
 def expected(text: str) -> list[Found]:
     """Composites as the cases write them."""
-    return sorted((_found(event.type, event.ts_us, event.attributes) for event in events_of(text)), key=repr)
+    return sorted((plain_found(event.type, event.ts_us, event.attributes) for event in events_of(text)), key=repr)
