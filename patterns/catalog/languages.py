@@ -16,6 +16,7 @@ from foresail.patterns.errors import Place
 
 LANGUAGES: dict[str, str] = {
     "spaseq": "foresail.patterns.spaseq.entry",
+    "tesla": "foresail.patterns.tesla.entry",
 }
 """By the name of a language (also the ending of its files) the module of its entry."""
 Section: TypeAlias = tuple[str, Sequence[tuple[str, str]]]

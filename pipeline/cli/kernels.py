@@ -11,15 +11,16 @@ from foresail.pipeline.progress import open_progress
 @click.command()
 @quiet_option
 def command(quiet: bool) -> None:
-    """Compile the kernels of recognition, forecasting, messages and alerts for this machine, once; they are kept."""
+    """Compile the kernels of recognition, rules, forecasting and the live line for this machine, once and for all."""
     from foresail.models.kernels.compilation import KERNELS as FORECASTING
     from foresail.patterns.conditions.bins import bin_kernels
     from foresail.patterns.recognition.compilation import KERNELS as RECOGNITION
+    from foresail.patterns.tesla.compilation import KERNELS as RULES
     from foresail.pipeline.stream.alerts.kernel import KERNELS as ALERTS
     from foresail.pipeline.stream.messages.scanning import KERNELS as MESSAGES
 
     progress = open_progress(quiet)
-    stream = {**MESSAGES, **ALERTS}
+    stream = {**RULES, **MESSAGES, **ALERTS}
     kernels: dict[str, Callable[[], object]] = {**RECOGNITION, **FORECASTING, "conditions": bin_kernels, **stream}
     for name, compile_kernel in kernels.items():
         with progress.step(f"compiling the kernel for {name}"):

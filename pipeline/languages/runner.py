@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 RUNNERS: dict[str, str] = {
     "spaseq": "foresail.pipeline.languages.spaseq.runner",
+    "tesla": "foresail.pipeline.languages.tesla.runner",
 }
 """By the name of a language the module of its runner."""
 

@@ -33,6 +33,8 @@ TYPES = {
     "timestamp": pa.timestamp("us", tz="UTC"),
 }
 LARGEST_BLOCK = 1 << 27
+MIXED = pa.struct([("number", pa.float64()), ("text", pa.string()), ("truth", pa.bool_())])
+"""A column of several types: each value in the field of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +54,30 @@ class Reading:
     types: Mapping[str, str] = field(default_factory=dict)
     columns: tuple[str, ...] | None = None
     """Only these, as far as they are there; all of them by default."""
+    mixed: bool = False
+    """Whether columns of several types keep them, as structs with the fields of `MIXED`; else they become texts."""
+
+
+def read_each(paths: Sequence[str], reading: Reading) -> list[ReadTable]:
+    """The rows of every file by itself: they may differ in their columns."""
+    parts = [_read_one(file, reading) for path in paths for file in table_files(path)]
+    names = [name for part in parts for name in part.table.column_names]
+    for name in reading.types:
+        if name not in names:
+            msg = f"--types {name}: there is no such column. {_nearest(name, names)}"
+            raise InputError(msg)
+    return parts
 
 
 def read_tables(paths: Sequence[str], reading: Reading) -> ReadTable:
     """The rows of all files, one after the other."""
-    files = [file for path in paths for file in table_files(path)]
-    parts = [_read_one(file, reading) for file in files]
+    parts = read_each(paths, reading)
     tables = [part.table for part in parts]
     try:
         table = pa.concat_tables(tables, promote_options="permissive") if len(tables) > 1 else tables[0]
     except pa.ArrowException as error:
         msg = f"{', '.join(paths)}: the files differ in their columns ({_line(error)}). Read them apart."
         raise InputError(msg) from None
-    for name in reading.types:
-        if name not in table.column_names:
-            msg = f"--types {name}: there is no such column. {_nearest(name, table.column_names)}"
-            raise InputError(msg)
     twice = [name for name in table.column_names if table.column_names.count(name) > 1]
     if twice:
         msg = f"{paths[0]}: has several columns '{twice[0]}'. Rename all but one."
@@ -226,21 +236,34 @@ def _json(content: bytes, name: str, reading: Reading) -> ReadTable:
     names = list(dict.fromkeys(column for row in rows for column in row))
     if reading.columns is not None:
         names = [column for column in names if column in reading.columns]
-    columns = {column: _json_column([row.get(column) for row in rows]) for column in names}
+    columns = {
+        column: _json_column([row.get(column) for row in rows], reading.mixed and column != reading.time)
+        for column in names
+    }
     if not columns:
         msg = f"{name}: holds no JSON object. Write one a line, each with '{reading.track}' and '{reading.time}'."
         raise InputError(msg)
     return ReadTable(_as_said(pa.table(columns), reading), tuple(unreadable))
 
 
-def _json_column(values: list[Any]) -> pa.Array:
+def _json_column(values: list[Any], mixed: bool) -> pa.Array:
     """The values as one type: where they are of several, as texts, as Spark reads them."""
     try:
         return pa.array(values)
     except (pa.ArrowException, OverflowError):
         if all(value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in values):
             return pa.array([None if value is None else float(value) for value in values], pa.float64())
+        if mixed:
+            return pa.array([_by_kind(value) for value in values], MIXED)
         return pa.array([None if v is None else v if isinstance(v, str) else json.dumps(v) for v in values])
+
+
+def _by_kind(value: Any) -> dict[str, Any]:
+    if isinstance(value, bool):
+        return {"truth": value}
+    if isinstance(value, int | float):
+        return {"number": float(value)}
+    return {} if value is None else {"text": value if isinstance(value, str) else json.dumps(value)}
 
 
 _READERS = {"csv": _csv, "json": _json, "parquet": _parquet}
