@@ -7,17 +7,20 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from foresail.bounded_yaml import YamlError, bounded_text
+from foresail.bounded_yaml import YamlError, bounded_text, read_yaml_file
 from foresail.patterns.catalog.languages import LanguageEntry, Section
 from foresail.patterns.catalog.nodes import CatalogError, PlacedText
 from foresail.patterns.drawing.diagram import Diagram, Edge
 from foresail.patterns.drawing.svg import draw_dot, draw_svg
 from foresail.patterns.errors import Place
+from foresail.patterns.spaseq.lower import NotLowered, known_terms, lower
+from foresail.patterns.spaseq.mapping import TableMapping, read_mapping
 from foresail.patterns.spaseq.options import Options
 from foresail.patterns.spaseq.plan import Plan, compile_query
 from foresail.patterns.spaseq.syntax import Atom, Both, Operand, Use
 
 FILE = ".spaseq"
+MAPPINGS = (".yaml", ".yml")
 _SECOND_US = 1_000_000
 
 
@@ -96,9 +99,42 @@ class SpaseqEntry(LanguageEntry):
             msg = f"{held.place}: {file} cannot be read ({error.strerror}). Name a file beside the entry."
             raise CatalogError(msg) from None
 
+    def mappings(self) -> dict[str, TableMapping]:
+        """By the IRI of a stream how the rows of a table are its graphs, where the entry names a mapping."""
+        found = {}
+        for iri, name in self.streams.items():
+            if not name.endswith(MAPPINGS):
+                continue
+            file = self.folder / name
+            try:
+                found[iri] = read_mapping(read_yaml_file(file), str(file))
+            except YamlError as error:
+                raise CatalogError(str(error)) from None
+            except OSError as error:
+                msg = f"{file}: cannot be read ({error.strerror}). Name a mapping beside the entry."
+                raise CatalogError(msg) from None
+        return found
+
+    def path(self) -> tuple[str, str]:
+        """Whether columns or graphs answer the query, and why."""
+        plan, mappings = self.plan(), self.mappings()
+        iris = list(plan.streams)
+        if not any(iri in mappings for iri in iris):
+            return "graphs", "no stream has a mapping"
+        try:
+            if len(iris) > 1:
+                lower(plan, {})
+            lowered = lower(plan, known_terms(mappings[iris[0]]))
+        except NotLowered as reason:
+            return "graphs", str(reason)
+        if lowered.partitioned:
+            return "columns", "stars around the subject that it is partitioned by, over mapped predicates"
+        return "columns", "stars over mapped predicates, as long as no two rows are of one instant"
+
     def check(self) -> Sequence[str]:
         """Compile it; notes are names that nothing uses."""
         plan = self.plan()
+        self.mappings()
         notes = list(plan.warnings)
         notes += [
             f"{self.name}: GRAPH <{iri}> has no file. Name one in knowledge:."
@@ -118,6 +154,7 @@ class SpaseqEntry(LanguageEntry):
         yield "Knowledge", [(f"<{iri}>", self.knowledge.get(iri, "no file")) for iri in plan.graphs]
         yield "Sequence", [(_said(atom), _binds(plan, atom)) for atom in plan.query.sequence]
         yield "Filters", [(gpm.name, said) for gpm in plan.gpms for said in _filters(plan, gpm.name)]
+        yield "Path", [self.path()]
         shown = {name: getattr(self, name) for name in ("windows", "kleene", "stn", "distinct", "half_open")}
         shown |= {"merge_same_tau": self.merge_same_tau, "start": self.start or "the first event"}
         yield "Options", [(name, str(value)) for name, value in shown.items()]

@@ -87,5 +87,6 @@ def _unescape(code: str) -> str:
 
 def quoted(text: str) -> str:
     """A text as a plain literal."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
-    return f'"{escaped}"'
+    for sign, escape in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
+        text = text.replace(sign, escape)
+    return f'"{text}"'

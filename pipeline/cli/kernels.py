@@ -15,13 +15,21 @@ def command(quiet: bool) -> None:
     from foresail.models.kernels.compilation import KERNELS as FORECASTING
     from foresail.patterns.conditions.bins import bin_kernels
     from foresail.patterns.recognition.compilation import KERNELS as RECOGNITION
+    from foresail.patterns.spaseq.column_kernel import KERNELS as QUERIES
     from foresail.patterns.tesla.compilation import KERNELS as RULES
     from foresail.pipeline.stream.alerts.kernel import KERNELS as ALERTS
     from foresail.pipeline.stream.messages.scanning import KERNELS as MESSAGES
 
     progress = open_progress(quiet)
-    stream = {**RULES, **MESSAGES, **ALERTS}
-    kernels: dict[str, Callable[[], object]] = {**RECOGNITION, **FORECASTING, "conditions": bin_kernels, **stream}
+    kernels: dict[str, Callable[[], object]] = {
+        **RECOGNITION,
+        **RULES,
+        **QUERIES,
+        **FORECASTING,
+        "conditions": bin_kernels,
+        **MESSAGES,
+        **ALERTS,
+    }
     for name, compile_kernel in kernels.items():
         with progress.step(f"compiling the kernel for {name}"):
             compile_kernel()

@@ -1,18 +1,17 @@
 """SPAseq's runner: queries of a catalog over files and frames, each by the path that it can take."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foresail.patterns.catalog.loader import Catalog
 from foresail.patterns.spaseq.entry import SpaseqEntry
 from foresail.patterns.spaseq.events import GraphEvent, Rejected
-from foresail.patterns.spaseq.knowledge import Knowledge
-from foresail.patterns.spaseq.machine import Machine
 from foresail.patterns.spaseq.results import Binding
 from foresail.pipeline.errors import InputError
 from foresail.pipeline.languages.runner import Found, count_rows
+from foresail.pipeline.languages.spaseq.answering import Events, answer
 from foresail.pipeline.languages.spaseq.graph_files import (
     GRAPH,
     GraphsRead,
@@ -21,9 +20,9 @@ from foresail.pipeline.languages.spaseq.graph_files import (
     read_graph_files,
     read_graph_frame,
 )
-from foresail.pipeline.languages.spaseq.knowledge_files import knowledge_of
 from foresail.pipeline.languages.spaseq.results import RESULTS, binding_table
-from foresail.pipeline.local.frames import Frame
+from foresail.pipeline.local.files import Reading, read_tables
+from foresail.pipeline.local.frames import ArrowFrame, Frame
 from foresail.pipeline.local.sorted_events import Named
 from foresail.pipeline.reports.page import count_of
 
@@ -47,18 +46,37 @@ class SpaseqRunner:
         """What queries find in files, in this process."""
         queries = queries_of(catalog)
         streams = streams_of(queries)
-        given = list(dict.fromkeys([*source.paths, *map(str, streams.of_file)]))
-        files = [file for path in given for file in _graphs_at(path)]
+        mapped = any(entry.mappings() for entry in queries)
+        files: list[str] = []
+        tables: list[str] = []
+        for path in dict.fromkeys([*source.paths, *map(str, streams.of_file)]):
+            graphs = graph_files(path)
+            files += graphs
+            if not graphs:
+                _check_mapped(path, mapped)
+                tables.append(path)
         read = read_graph_files(files, streams, source.named.time_unit)
-        return _found(queries, read)
+        unreadable: tuple[str, ...] = ()
+        table = None
+        if tables:
+            found = read_tables(tables, Reading(source.named.track, source.named.time, source.types))
+            table, unreadable = ArrowFrame(found.table), found.unreadable
+        read.rejected += [Rejected(line[:200], "unreadable", "not a row of the table") for line in unreadable]
+        return _found(queries, read, Events(read.events, table, source.named))
 
     def in_frame(self, catalog: Catalog, frame: Frame, named: Named) -> Found:
         """The same in a table in memory."""
         queries = queries_of(catalog)
-        if GRAPH not in frame.columns:
-            msg = "events: there is no column 'graph'. Give one with Turtle texts, beside 'time' and 'stream'."
+        if GRAPH in frame.columns:
+            read = read_graph_frame(frame, streams_of(queries), named.time, named.time_unit)
+            return _found(queries, read, Events(read.events))
+        if not any(entry.mappings() for entry in queries):
+            msg = (
+                "events: there is no column 'graph'. Give one with Turtle texts, beside 'time' and 'stream', or a "
+                "mapping of the table in streams: of the entry."
+            )
             raise InputError(msg)
-        return _found(queries, read_graph_frame(frame, streams_of(queries), named.time, named.time_unit))
+        return _found(queries, GraphsRead(), Events((), frame, named))
 
     def in_spark(self, spark: "SparkSession", request: "RecogniseRequest", progress: "Progress") -> Found | None:
         """Graphs are read in this process."""
@@ -81,7 +99,7 @@ def streams_of(queries: Sequence[SpaseqEntry]) -> Streams:
     for entry in queries:
         for iri, name in entry.streams.items():
             file = (entry.folder / name).resolve()
-            if not file.is_file():
+            if iri in entry.mappings() or not file.is_file():
                 continue
             if of_file.setdefault(file, iri) != iri:
                 msg = f"{file}: is both <{of_file[file]}> and <{iri}>. Give each stream a file of its own."
@@ -89,42 +107,44 @@ def streams_of(queries: Sequence[SpaseqEntry]) -> Streams:
     return Streams(tuple(declared), of_file)
 
 
-def machine_of(entry: SpaseqEntry) -> Machine:
-    """A query with its knowledge, ready to run over graphs."""
-    return Machine(entry.plan(), Knowledge(knowledge_of(entry)))
-
-
-def _graphs_at(path: str) -> list[str]:
-    files = graph_files(path)
-    if not files:
-        msg = f"{path}: holds no graphs. Give TriG, N-Quads, or JSON lines with the keys stream, time and graph."
+def _check_mapped(path: str, mapped: bool) -> None:
+    if not mapped:
+        msg = (
+            f"{path}: holds no graphs. Give TriG, N-Quads, or JSON lines with the keys stream, time and graph; "
+            "or map the table in streams: of the entry."
+        )
         raise InputError(msg)
-    return files
 
 
-def _found(queries: Sequence[SpaseqEntry], read: GraphsRead) -> Found:
+def _found(queries: Sequence[SpaseqEntry], read: GraphsRead, events: Events) -> Found:
     results: list[Binding] = []
     rejected = list(read.rejected)
     limits: dict[str, int] = {}
     notes = list(read.notes)
     declared: set[str] = set()
+    rows = 0
     for entry in queries:
-        machine = machine_of(entry)
-        declared |= machine.plan.streams
-        notes += machine.warnings
-        found = machine.advance(machine.fresh(), read.events)
+        declared |= entry.plan().streams
+        found = answer(entry, events)
         results += found.results
         rejected += found.rejected
+        notes += found.notes
+        rows = max(rows, found.rows)
         for name, number in found.cut_off.items():
             limits[name] = limits.get(name, 0) + number
     rejected = list(dict.fromkeys(rejected))
     notes += _undeclared(read.events, declared)
     notes += rejected_notes(rejected)
-    notes += [f"limit reached, {name}: {number:,} left out" for name, number in limits.items()]
+    notes += limit_notes(limits)
     table = binding_table(results)
     counts = count_rows(table, "query", [entry.name for entry in queries])
     lines = tuple(json.dumps({"reason": r.reason, "detail": r.detail, "origin": r.origin}) for r in rejected)
-    return Found(table, counts, len(read.events), tuple(dict.fromkeys(notes)), lines, limits)
+    return Found(table, counts, len(read.events) + rows, tuple(dict.fromkeys(notes)), lines, limits)
+
+
+def limit_notes(limits: Mapping[str, int]) -> list[str]:
+    """What limits have cut off."""
+    return [f"limit reached, {name}: {number:,} left out" for name, number in limits.items()]
 
 
 def _undeclared(events: Iterable[GraphEvent], declared: set[str]) -> list[str]:
