@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from foresail.pipeline.api.notices import ForesailWarning, NaiveTimeWarning
     from foresail.pipeline.api.patterns import catalog, pattern, read_patterns
     from foresail.pipeline.api.pictures import MatchMap, map  # noqa: A004 - fs.map is what it is called
+    from foresail.pipeline.api.reading import read_feed
     from foresail.pipeline.errors import InputError, PipelineError
 
 HOME = Path(__file__).parent
@@ -67,6 +68,7 @@ _HOMES = {
     "forecast": "pipeline.api.forecasting",
     "map": "pipeline.api.pictures",
     "pattern": "pipeline.api.patterns",
+    "read_feed": "pipeline.api.reading",
     "read_patterns": "pipeline.api.patterns",
     "train": "pipeline.api.forecasting",
     "why": "pipeline.api.explaining",
@@ -98,6 +100,7 @@ __all__ = [
     "forecast",
     "map",
     "pattern",
+    "read_feed",
     "read_patterns",
     "train",
     "why",

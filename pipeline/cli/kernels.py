@@ -11,12 +11,14 @@ from foresail.pipeline.progress import open_progress
 @click.command()
 @quiet_option
 def command(quiet: bool) -> None:
-    """Compile the kernels of recognition, rules, forecasting and the live line for this machine, once and for all."""
+    """Compile the kernels of feeds, recognition, forecasting and the live line for this machine, once and for all."""
     from foresail.models.kernels.compilation import KERNELS as FORECASTING
     from foresail.patterns.conditions.bins import bin_kernels
     from foresail.patterns.recognition.compilation import KERNELS as RECOGNITION
     from foresail.patterns.spaseq.column_kernel import KERNELS as QUERIES
     from foresail.patterns.tesla.compilation import KERNELS as RULES
+    from foresail.pipeline.feeds.cell_kernels import KERNELS as CELLS
+    from foresail.pipeline.feeds.settle_kernels import KERNELS as SETTLING
     from foresail.pipeline.stream.alerts.kernel import KERNELS as ALERTS
     from foresail.pipeline.stream.messages.scanning import KERNELS as MESSAGES
 
@@ -27,6 +29,8 @@ def command(quiet: bool) -> None:
         **QUERIES,
         **FORECASTING,
         "conditions": bin_kernels,
+        **CELLS,
+        **SETTLING,
         **MESSAGES,
         **ALERTS,
     }

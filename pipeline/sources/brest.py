@@ -1,37 +1,31 @@
 """Brest / NARI CSV: epoch seconds, the rate of turn as transmitted, ship types in a second file."""
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F  # noqa: N812
+from typing import Any
 
-from foresail.pipeline.sources.feed import Cells, Feed
-from foresail.pipeline.sources.fields import epoch_unit, number, time_from_epoch, whole
+from foresail.pipeline.sources import fields
+from foresail.pipeline.sources.feed import Feed
 
 TURN_INDICATOR_SCALE = 4.733
 """Transmitted rate of turn = 4.733 times the root of the rate in degrees a minute (ITU-R M.1371)."""
 
 
-def columns(cells: Cells) -> dict[str, Column]:
+def columns(cells: Any, f: Any) -> dict[str, Any]:
     """Canonical columns from one line of the dynamic file."""
-    epoch = number(cells("t", "ts"))
+    mmsi = f.whole(cells("sourcemmsi"))
+    epoch = f.number(cells("t", "ts"))
     return {
-        "track": whole(cells("sourcemmsi")).cast("string"),
-        "mmsi": whole(cells("sourcemmsi")),
-        "time": time_from_epoch(epoch),
-        "repair_time_unit": epoch_unit(epoch) != "s",
-        "lon": number(cells("lon")),
-        "lat": number(cells("lat")),
-        "speed_kn": number(cells("speedoverground")),
-        "course_deg": number(cells("courseoverground")),
-        "heading_deg": number(cells("trueheading")),
-        "turn_rate": turn_rate_of(number(cells("rateofturn"))),
-        "nav_status": whole(cells("navigationalstatus")),
+        "track": f.as_text(mmsi),
+        "mmsi": mmsi,
+        "time": f.time_from_epoch(epoch),
+        "repair_time_unit": f.other_unit(epoch, "s"),
+        "lon": f.number(cells("lon")),
+        "lat": f.number(cells("lat")),
+        "speed_kn": f.number(cells("speedoverground")),
+        "course_deg": f.number(cells("courseoverground")),
+        "heading_deg": f.number(cells("trueheading")),
+        "turn_rate": f.turn_rate_of(f.number(cells("rateofturn")), TURN_INDICATOR_SCALE),
+        "nav_status": f.whole(cells("navigationalstatus")),
     }
-
-
-def turn_rate_of(transmitted: Column) -> Column:
-    """Degrees a minute from the transmitted indicator; its sentinels (-128, 127, -127) stay for the cleaning."""
-    scaled = transmitted / TURN_INDICATOR_SCALE
-    return F.when(F.abs(transmitted) >= 127, transmitted).otherwise(F.signum(transmitted) * scaled * scaled)
 
 
 FEED = Feed(
@@ -39,7 +33,8 @@ FEED = Feed(
     says="Brest / NARI CSV: sourcemmsi,navigationalstatus,...,lon,lat,t; ship types by --static FILE",
     domain="maritime",
     carrier="csv",
-    columns=columns,
+    columns=lambda cells: columns(cells, fields),
+    arrays=columns,
     required=(("sourcemmsi",), ("lon",), ("lat",), ("t", "ts")),
     header="sourcemmsi,navigationalstatus,rateofturn,speedoverground,courseoverground,trueheading,lon,lat,t",
 )

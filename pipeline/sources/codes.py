@@ -112,18 +112,25 @@ def named_code(text: Column, table: dict[str, int] | dict[str, str]) -> Column:
     return F.create_map(*entries)[F.lower(F.trim(text))]
 
 
+SHIP_MMSI = (200_000_000, 799_999_999)
+"""Nine digits, the first 2 to 7."""
+
+STATION_SPANS = (
+    (1, 9_999_999, "base_station"),
+    (10_000_000, 99_999_999, "group_id"),
+    (111_000_000, 111_999_999, "sar_aircraft"),
+    (990_000_000, 999_999_999, "aid_to_navigation"),
+    (980_000_000, 989_999_999, "daughter_craft"),
+    (970_000_000, 970_999_999, "distress_beacon"),
+    (972_000_000, 972_999_999, "distress_beacon"),
+    (974_000_000, 974_999_999, "distress_beacon"),
+)
+"""What bears an MMSI, from one to another, that is no ship's."""
+
+
 def station_of(mmsi: Column) -> Column:
-    """What bears this MMSI when it is no ship, as a reason code; null for a ship's (nine digits, the first 2 to 7)."""
-    return (
-        F.when(mmsi.isin(*DEFAULT_MMSI), "default_id")
-        .when(mmsi.between(200_000_000, 799_999_999), None)
-        .when(mmsi.between(1, 9_999_999), "base_station")
-        .when(mmsi.between(10_000_000, 99_999_999), "group_id")
-        .when(mmsi.between(111_000_000, 111_999_999), "sar_aircraft")
-        .when(mmsi.between(990_000_000, 999_999_999), "aid_to_navigation")
-        .when(mmsi.between(980_000_000, 989_999_999), "daughter_craft")
-        .when(mmsi.between(970_000_000, 970_999_999), "distress_beacon")
-        .when(mmsi.between(972_000_000, 972_999_999), "distress_beacon")
-        .when(mmsi.between(974_000_000, 974_999_999), "distress_beacon")
-        .otherwise("not_a_ship_id")
-    )
+    """What bears this MMSI when it is no ship, as a reason code; null for a ship's."""
+    found = F.when(mmsi.isin(*DEFAULT_MMSI), "default_id").when(mmsi.between(*SHIP_MMSI), None)
+    for low, high, reason in STATION_SPANS:
+        found = found.when(mmsi.between(low, high), reason)
+    return found.otherwise("not_a_ship_id")

@@ -1,42 +1,39 @@
 """Danish Maritime Authority CSV: day first, codes as words, and base stations and buoys among the ships."""
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F  # noqa: N812
+from typing import Any
 
-from foresail.pipeline.sources.codes import NAV_STATUS_NAMES, SHIP_TYPE_NAMES, STATION_NAMES, named_code
-from foresail.pipeline.sources.feed import Cells, Feed
-from foresail.pipeline.sources.fields import number, text_of, time_from_format, whole
+from foresail.pipeline.sources import fields
+from foresail.pipeline.sources.codes import NAV_STATUS_NAMES, SHIP_TYPE_NAMES, STATION_NAMES
+from foresail.pipeline.sources.feed import Feed
+
+NO_VALUES = ("unknown", "undefined")
 
 
-def columns(cells: Cells) -> dict[str, Column]:
+def columns(cells: Any, f: Any) -> dict[str, Any]:
     """Canonical columns from one line; `Unknown` and `Undefined` are no values."""
+    mmsi = f.whole(cells("MMSI"))
     return {
-        "track": whole(cells("MMSI")).cast("string"),
-        "mmsi": whole(cells("MMSI")),
-        "station": named_code(cells("Type of mobile"), STATION_NAMES),
-        "time": time_from_format(cells("Timestamp"), "dd/MM/yyyy HH:mm:ss"),
-        "lon": number(cells("Longitude")),
-        "lat": number(cells("Latitude")),
-        "speed_kn": number(cells("SOG")),
-        "course_deg": number(cells("COG")),
-        "heading_deg": number(cells("Heading")),
-        "turn_rate": number(cells("ROT")),
-        "nav_status": named_code(cells("Navigational status"), NAV_STATUS_NAMES),
-        "ship_type": named_code(cells("Ship type"), SHIP_TYPE_NAMES),
-        "length_m": number(cells("Length")),
-        "name": _known(cells("Name")),
-        "width_m": number(cells("Width")),
-        "draught_m": number(cells("Draught")),
-        "imo": whole(cells("IMO")),
-        "call_sign": _known(cells("Callsign")),
-        "destination": _known(cells("Destination")),
-        "transceiver": F.regexp_extract(cells("Type of mobile"), r"^Class (.)$", 1),
+        "track": f.as_text(mmsi),
+        "mmsi": mmsi,
+        "station": f.named_text(cells("Type of mobile"), STATION_NAMES),
+        "time": f.time_from_format(cells("Timestamp"), "dd/MM/yyyy HH:mm:ss"),
+        "lon": f.number(cells("Longitude")),
+        "lat": f.number(cells("Latitude")),
+        "speed_kn": f.number(cells("SOG")),
+        "course_deg": f.number(cells("COG")),
+        "heading_deg": f.number(cells("Heading")),
+        "turn_rate": f.number(cells("ROT")),
+        "nav_status": f.named_code(cells("Navigational status"), NAV_STATUS_NAMES),
+        "ship_type": f.named_code(cells("Ship type"), SHIP_TYPE_NAMES),
+        "length_m": f.number(cells("Length")),
+        "name": f.known_word(cells("Name"), NO_VALUES),
+        "width_m": f.number(cells("Width")),
+        "draught_m": f.number(cells("Draught")),
+        "imo": f.whole(cells("IMO")),
+        "call_sign": f.known_word(cells("Callsign"), NO_VALUES),
+        "destination": f.known_word(cells("Destination"), NO_VALUES),
+        "transceiver": f.extracted(cells("Type of mobile"), r"^Class (.)$"),
     }
-
-
-def _known(text: Column) -> Column:
-    value = text_of(text)
-    return F.when(~F.lower(value).isin("unknown", "undefined"), value)
 
 
 FEED = Feed(
@@ -44,7 +41,8 @@ FEED = Feed(
     says="Danish Maritime Authority CSV: # Timestamp,Type of mobile,MMSI,Latitude,Longitude,...",
     domain="maritime",
     carrier="csv",
-    columns=columns,
+    columns=lambda cells: columns(cells, fields),
+    arrays=columns,
     required=(("Timestamp",), ("Type of mobile",), ("MMSI",), ("Latitude",), ("Longitude",)),
     header="# Timestamp,Type of mobile,MMSI,Latitude,Longitude,Navigational status,ROT,SOG,COG,Heading,IMO,Callsign,"
     "Name,Ship type,Cargo type,Width,Length,Type of position fixing device,Draught,Destination,ETA,Data source type,"

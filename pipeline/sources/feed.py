@@ -7,7 +7,7 @@ Adapters see columns, not files, so one adapter serves a batch and a stream.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
@@ -17,6 +17,9 @@ from foresail.pipeline.sources.repairs import mark_repairs
 
 Cells: TypeAlias = Callable[..., Column]
 """`cells("SOG", "sog_knots")` is the text of the first field of these names that the feed has, or a null."""
+
+Rules: TypeAlias = Callable[[Any, Any], dict[str, Any]]
+"""Columns from cells and a set of functions: `pipeline.sources.fields` or `pipeline.feeds.array_fields`."""
 
 Carrier: TypeAlias = Literal["csv", "json", "nmea", "gtfs", "parquet"]
 Domain: TypeAlias = Literal["maritime", "fleet"]
@@ -31,6 +34,8 @@ class Feed:
     domain: Domain
     carrier: Carrier
     columns: Callable[[Cells], dict[str, Column]]
+    arrays: Rules | None = None
+    """The same over whole batches of cells; None where only Spark can read the feed."""
     required: tuple[tuple[str, ...], ...] = ()
     """Each a field the feed must have, by any of its names."""
     header: str = ""

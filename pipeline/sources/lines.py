@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, NoReturn, cast
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -136,11 +136,16 @@ def check_lines_of(spark: SparkSession, files: Iterable[SourceFile]) -> None:
 
 def _refuse(name: str, place: int | None) -> None:
     if place is not None:
-        msg = (
-            f"{name}: a line of more than {LONGEST_BYTES:,} bytes, which is the limit, after byte {place:,}. "
-            "Is it text? Break it into lines."
-        )
-        raise InputError(msg)
+        raise_endless(name, place)
+
+
+def raise_endless(name: str, place: int) -> NoReturn:
+    """Say that a line has no end."""
+    msg = (
+        f"{name}: a line of more than {LONGEST_BYTES:,} bytes, which is the limit, after byte {place:,}. "
+        "Is it text? Break it into lines."
+    )
+    raise InputError(msg)
 
 
 def _endless(file: Path) -> int | None:

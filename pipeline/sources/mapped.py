@@ -5,27 +5,15 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
-from pyspark.sql import Column
-from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from foresail.bounded_yaml import YamlError, read_yaml_file
 from foresail.pipeline.errors import InputError
+from foresail.pipeline.feeds.array_fields import plain_form
 from foresail.pipeline.schemas import POSITION_COLUMNS
-from foresail.pipeline.sources.feed import Carrier, Cells, Feed
-from foresail.pipeline.sources.fields import (
-    EPOCH_MICROSECONDS,
-    UNIT_FACTORS,
-    angle_deg,
-    epoch_unit,
-    number,
-    text_of,
-    time_from_anything,
-    time_from_epoch,
-    time_from_format,
-    truth,
-    whole,
-)
+from foresail.pipeline.sources import fields
+from foresail.pipeline.sources.feed import Carrier, Feed
+from foresail.pipeline.sources.fields import EPOCH_MICROSECONDS, UNIT_FACTORS
 
 FILE = "$file"
 """In place of a column: the name of the file, without folder and endings, for recorders that write a file a trip."""
@@ -187,7 +175,8 @@ def feed_of(mapping: Mapping) -> Feed:
         says="a table with a mapping of its columns",
         domain=mapping.domain,
         carrier=carrier,
-        columns=lambda cells: _columns(mapping, cells),
+        columns=lambda cells: _columns(mapping, cells, fields),
+        arrays=(lambda cells, f: _columns(mapping, cells, f)) if _is_plain(mapping) else None,
         required=tuple((name,) for name in columns),
         header=mapping.header or "",
         headless=mapping.header is not None,
@@ -196,6 +185,12 @@ def feed_of(mapping: Mapping) -> Feed:
         json_schema=_json_schema(names),
         keep_rest=mapping.keep == "all",
     )
+
+
+def _is_plain(mapping: Mapping) -> bool:
+    """Whether its columns can be read in whole batches: a CSV whose times have a form of one length."""
+    pattern = mapping.columns["time"].format
+    return mapping.format == "csv" and (pattern is None or plain_form(pattern) is not None)
 
 
 def _kept(mapping: Mapping) -> dict[str, KeptColumn]:
@@ -215,91 +210,74 @@ def _json_schema(names: dict[str, None]) -> str:
     return ", ".join(fields)
 
 
-def _columns(mapping: Mapping, cells: Cells) -> dict[str, Column]:
-    columns: dict[str, Column] = {}
+def _columns(mapping: Mapping, cells: Any, f: Any) -> dict[str, Any]:
+    columns: dict[str, Any] = {}
     for name, entry in mapping.columns.items():
-        text = _known(_joined(entry, cells), (*mapping.missing, *entry.missing))
-        columns[name] = _value(name, entry, text, entry.decimal or mapping.decimal)
+        text = f.known_text(_joined(entry, cells, f), (*mapping.missing, *entry.missing))
+        columns[name] = _value(name, entry, text, entry.decimal or mapping.decimal, f)
         if name == "time" and entry.unit:
-            columns["repair_time_unit"] = epoch_unit(_scaled(number(text), entry)) != entry.unit
-    columns |= {name: F.lit(value) for name, value in mapping.constants.items()}
-    columns |= {name: _kept_value(mapping, name, kept, cells) for name, kept in _kept(mapping).items()}
+            columns["repair_time_unit"] = f.other_unit(_scaled(f.number(text), entry, f), entry.unit)
+    columns |= {name: f.lit(value) for name, value in mapping.constants.items()}
+    columns |= {name: _kept_value(mapping, name, kept, cells, f) for name, kept in _kept(mapping).items()}
     if "track" not in columns:
-        columns["track"] = columns["mmsi"].cast("string")
+        columns["track"] = f.as_text(columns["mmsi"])
     return columns
 
 
-def _joined(entry: ColumnMapping, cells: Cells) -> Column:
+def _joined(entry: ColumnMapping, cells: Any, f: Any) -> Any:
     """The text of the entry's column; of two, both with a blank between."""
-    parts = [_file_name() if name == FILE else cells(name) for name in entry.names]
-    texts = [text for part in parts for text in (F.lit(" "), F.trim(part.cast("string")))]
-    return parts[0] if len(parts) == 1 else F.concat(*texts[1:])
+    parts = [f.file_name(cells) if name == FILE else cells(name) for name in entry.names]
+    return parts[0] if len(parts) == 1 else f.joined(parts)
 
 
-def _known(text: Column, missing: tuple[Sentinel, ...]) -> Column:
-    """`text`, or null where it is one of the values that mean: no value; -999 is also -999.0."""
-    if not missing:
-        return text
-    bare = F.lower(F.trim(text.cast("string")))
-    none = bare.isin(*{str(value).strip().lower() for value in missing})
-    figures = [float(value) for value in missing if isinstance(value, int | float)]
-    if figures:
-        none = none | F.coalesce(number(F.replace(bare, F.lit(","), F.lit("."))).isin(*figures), F.lit(False))
-    return F.when(~none, text)
+def _scaled(value: Any, entry: Spelling, f: Any) -> Any:
+    return f.scaled(value, entry.scale, entry.offset)
 
 
-def _scaled(value: Column, entry: Spelling) -> Column:
-    scaled = value if entry.scale is None else value * entry.scale
-    return scaled if entry.offset is None else scaled + entry.offset
-
-
-def _kept_value(mapping: Mapping, name: str, kept: KeptColumn, cells: Cells) -> Column:
-    text = _known(cells(kept.column or name), (*mapping.missing, *kept.missing))
+def _kept_value(mapping: Mapping, name: str, kept: KeptColumn, cells: Any, f: Any) -> Any:
+    text = f.known_text(cells(kept.column or name), (*mapping.missing, *kept.missing))
     if kept.type is None and (kept.scale is not None or kept.offset is not None):
         kept = kept.model_copy(update={"type": "double"})
-    plain = F.replace(text, F.lit(","), F.lit(".")) if (kept.decimal or mapping.decimal) == "," else text
+    plain = f.with_point(text) if (kept.decimal or mapping.decimal) == "," else text
     match kept.type:
         case "double":
-            return _scaled(number(plain), kept)
+            return _scaled(f.number(plain), kept, f)
         case "long":
             scaled = kept.scale is not None or kept.offset is not None
-            return F.round(_scaled(number(plain), kept)).try_cast("long") if scaled else whole(plain)
+            return f.rounded(_scaled(f.number(plain), kept, f)) if scaled else f.whole(plain)
         case "boolean":
-            return truth(text.cast("string"))
+            return f.truth(f.spelled(text))
         case "timestamp":
-            return time_from_anything(text)
+            return f.kept_time(text)
         case "string":
-            return text_of(text.cast("string"))
+            return f.text_of(f.spelled(text))
         case None:
-            return text if mapping.format == "parquet" else text_of(text)
+            return text if mapping.format == "parquet" else f.text_of(text)
 
 
-def _file_name() -> Column:
-    return F.regexp_extract(F.col("source"), r"([^/]+?)(\.[^/]*)?$", 1)
-
-
-def _value(name: str, entry: ColumnMapping, text: Column, decimal: Decimal) -> Column:
+def _value(name: str, entry: ColumnMapping, text: Any, decimal: Decimal, f: Any) -> Any:
     if entry.codes:
-        pairs = [F.lit(part) for key, value in entry.codes.items() for part in (key.lower(), str(value))]
-        text = F.create_map(*pairs)[F.lower(F.trim(text.cast("string")))]
+        text = f.named_text(text, {key.lower(): str(value) for key, value in entry.codes.items()})
     if name == "time":
-        return _time(entry, text)
+        return _time(entry, text, f)
     kind = POSITION_COLUMNS[name]
     if decimal == "," and name in NUMBERS:
-        text = F.replace(text, F.lit(","), F.lit("."))
+        text = f.with_point(text)
     if name in ANGLES:
-        return angle_deg(_scaled(number(text), entry), entry.unit or "deg")
+        return f.angle_deg(_scaled(f.number(text), entry, f), entry.unit or "deg")
     if isinstance(kind, T.DoubleType):
-        return _scaled(number(text), entry) * UNIT_FACTORS.get(name, {}).get(entry.unit or "", 1.0)
+        return _scaled(f.number(text), entry, f) * UNIT_FACTORS.get(name, {}).get(entry.unit or "", 1.0)
     if isinstance(kind, T.IntegerType | T.LongType):
-        return _scaled(number(text), entry).try_cast("long") if entry.scale or entry.offset else whole(text)
-    return truth(text) if isinstance(kind, T.BooleanType) else text_of(text)
+        return f.as_whole(_scaled(f.number(text), entry, f)) if entry.scale or entry.offset else f.whole(text)
+    return f.truth(text) if isinstance(kind, T.BooleanType) else f.text_of(text)
 
 
-def _time(entry: ColumnMapping, text: Column) -> Column:
+def _time(entry: ColumnMapping, text: Any, f: Any) -> Any:
     if entry.format:
-        return time_from_format(text, entry.format, entry.zone)
-    return time_from_epoch(_scaled(number(text), entry)) if entry.unit else time_from_anything(text, entry.zone)
+        return f.time_from_format(text, entry.format, entry.zone)
+    return (
+        f.time_from_epoch(_scaled(f.number(text), entry, f)) if entry.unit else f.time_from_anything(text, entry.zone)
+    )
 
 
 def _units_of(name: str) -> list[str]:
