@@ -28,12 +28,12 @@ class BoostSettings:
     patience: int = 15
     """Rounds without gain on the newest events after which no further tree is grown."""
     rate: float = 0.1
-    leaves: int = 31
-    least_events: int = 40
+    leaves: int = 63
+    least_events: int = 20
     """Rows in a leaf; an event is a row for each span that is known of it."""
     columns: float = 0.5
     rows: float = 0.7
-    penalty: float = 1.0
+    penalty: float = 10.0
     most_events: int = 60_000
     """Beyond so many, events from which no match is in sight are thinned out."""
     seed: int = 1
