@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from foresail.models.counts import TrackGroups
 from foresail.models.sampling import usual_step_s
 from foresail.models.scoring.contenders import standard_contenders
-from foresail.models.scoring.evaluation import Choice, PatternScores, evaluate_contenders, scorable
+from foresail.models.scoring.evaluation import Choice, PatternScores, differences, evaluate_contenders, scorable
 from foresail.models.scoring.problem import Problem, problem_of
 from foresail.models.scoring.report import Evaluation, ForecastPlace, PatternEvaluation, ScoreRow
 from foresail.models.scoring.thresholds import By, Costs, Criterion, Fold, folds_by_time, folds_by_track
@@ -201,6 +201,7 @@ def _report(
         features=scores.features,
         places_of=shown,
         places=_places(problem, scores, shown, choice.within, sample),
+        differences=differences(problem, scores, choice),
     )
 
 
