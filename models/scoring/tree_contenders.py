@@ -104,11 +104,9 @@ class TreeContender:
     def _trained(self, problem: Problem, rows: Rows) -> Trained:
         examples, settings = self.memo.of(problem).examples, self.memo.settings
         used = rows & problem.sequences.scored
-        if self.chosen is not None and _is_more(rows, self.chosen[0]):
-            return fitted_on_all(self.chosen[1], examples, used, settings)
-        found = train_on(self.kind, problem, examples, rows, settings)
-        self.chosen = (rows, found)
-        return found
+        if self.chosen is None or not _is_more(rows, self.chosen[0]):
+            self.chosen = (rows, train_on(self.kind, problem, examples, rows, settings))
+        return fitted_on_all(self.chosen[1], examples, used, settings)
 
 
 def train_on(kind: TreeKind, problem: Problem, examples: Examples, rows: Rows, settings: TreeSettings) -> Trained:
