@@ -86,6 +86,36 @@ def decided(
     probability either. Beside the other kinds stands the shortest interval with half of the mass they look at: when it
     comes, it likely comes then.
     """
+    said = said_of(waiting, rule)
+    emitted = np.ones(chain.states, dtype=np.bool_) if rule.in_accepting else ~chain.accepting
+    return Decisions(
+        emitted=emitted.astype(np.uint8),
+        model=np.zeros(chain.states, dtype=np.int32),
+        chain=np.arange(chain.states, dtype=np.int32),
+        state=np.ascontiguousarray(chain.state),
+        probability=said.probability,
+        positive=said.positive.astype(np.uint8),
+        earliest=said.earliest,
+        latest=said.latest,
+        most_likely=said.most_likely,
+        earliest_s=_seconds(said.earliest, seconds, step_s),
+        latest_s=_seconds(said.latest, seconds, step_s),
+        most_likely_s=_seconds(said.most_likely, seconds, step_s),
+    )
+
+
+class Said(NamedTuple):
+    """Per row of waiting times what a forecast says, whatever the waiting times came from."""
+
+    probability: NDArray[np.float64]
+    positive: NDArray[np.bool_]
+    earliest: NDArray[np.int32]
+    latest: NDArray[np.int32]
+    most_likely: NDArray[np.int32]
+
+
+def said_of(waiting: NDArray[np.floating], rule: Rule) -> Said:
+    """What the rule makes of each row of waiting times."""
     seen = waiting[:, : rule.horizon]
     point = most_likely(seen)
     if rule.kind == "interval":
@@ -98,21 +128,7 @@ def decided(
         stretch = interval(seen[:, :ahead], LIKELY_SHARE * mass)
         probability = mass if rule.kind == "within" else point.probability
         positive = reaches(probability, rule.threshold) & (probability > 0)
-    emitted = np.ones(chain.states, dtype=np.bool_) if rule.in_accepting else ~chain.accepting
-    return Decisions(
-        emitted=emitted.astype(np.uint8),
-        model=np.zeros(chain.states, dtype=np.int32),
-        chain=np.arange(chain.states, dtype=np.int32),
-        state=np.ascontiguousarray(chain.state),
-        probability=probability,
-        positive=positive.astype(np.uint8),
-        earliest=stretch.earliest,
-        latest=stretch.latest,
-        most_likely=point.events,
-        earliest_s=_seconds(stretch.earliest, seconds, step_s),
-        latest_s=_seconds(stretch.latest, seconds, step_s),
-        most_likely_s=_seconds(point.events, seconds, step_s),
-    )
+    return Said(probability, positive, stretch.earliest, stretch.latest, point.events)
 
 
 def _seconds(

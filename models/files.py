@@ -4,7 +4,7 @@ The header of a model as JSON, and back.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from foresail.models.errors import ModelError, ModelFileError
 from foresail.models.identity import alphabet_fingerprint, identity_as_json, identity_from_json
 from foresail.models.model import Header, Model, ModelSettings, Training, finished
 from foresail.models.suffix_tree import LearnSettings
+from foresail.models.trees.part import part_from
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.conditions.parser import parse_condition
 from foresail.patterns.errors import Place
@@ -80,6 +81,7 @@ def spec_from_json(held: Mapping[str, Any]) -> PatternSpec:
 
 
 KIND = "model"
+TREES = "trees"
 _CHAIN = ("step", "state", "node", "context", "accepting", "distribution", "nodes")
 
 
@@ -105,7 +107,11 @@ def model_archive(model: Model) -> Archive:
     }
     if model.seconds is not None:
         arrays["seconds"] = model.seconds
-    return Archive(KIND, header_as_json(model.header), arrays)
+    values = header_as_json(model.header)
+    if model.trees is not None:
+        values[TREES] = model.trees.as_json()
+        arrays |= model.trees.arrays()
+    return Archive(KIND, values, arrays)
 
 
 def model_of(archive: Archive, where: str, pattern: CompiledPattern | None = None) -> Model:
@@ -125,6 +131,8 @@ def model_of(archive: Archive, where: str, pattern: CompiledPattern | None = Non
             arrays["waiting"],
             arrays.get("seconds"),
         )
+        if TREES in archive.values:
+            model = replace(model, trees=part_from(archive.values[TREES], arrays))
     except ModelError:
         raise
     except Exception as error:  # a header made by somebody else can hold anything

@@ -10,12 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresail.models.forecasts import NO_FEATURE, Forecasts, fresh_rows, positions
+from foresail.models.inputs.plan import PastState, fresh_past
 from foresail.models.kernels.compilation import emission_kernel, following_kernel
 from foresail.models.kernels.forecast import NO_GAP, Histories
 from foresail.models.migration import Followed, ModelsBefore, migrated_rows, predecessors
 from foresail.models.reader import EMISSIONS, ModelReader
+from foresail.models.stack import joined_decisions
+from foresail.models.tree_forecasts import migrated_past, taken_rows, tree_rows
 from foresail.patterns.recognition.events import EventBatch, Keys
-from foresail.patterns.recognition.forms import PartForm
+from foresail.patterns.recognition.forms import ModelForm, PartForm
 from foresail.patterns.recognition.protocol import LoadModel, Progress
 
 
@@ -31,16 +34,22 @@ class ForecasterState(NamedTuple):
     """Per model how many symbols of history there are, at most its `max_order`."""
     history: NDArray[np.uint16]
     """The last symbols: for each model as many places as its `max_order`, newest last."""
+    past: tuple[PastState, ...] = ()
+    """Of each model with trees, in their order, what they read of the recent past."""
 
 
-def fresh_forecaster_state(tracks: int, models: int, places: int) -> ForecasterState:
-    """The state of tracks of which nothing has been read, with so many places for the history of all models."""
+PER_TRACK = ("seen", "last_time", "chain", "length", "history")
+
+
+def fresh_forecaster_state(tracks: int, models: tuple[ModelForm, ...]) -> ForecasterState:
+    """The state of tracks of which models of these forms have read nothing."""
     return ForecasterState(
         seen=np.zeros(tracks, dtype=np.int64),
         last_time=np.zeros(tracks, dtype=np.int64),
-        chain=np.zeros((tracks, models), dtype=np.int32),
-        length=np.zeros((tracks, models), dtype=np.uint8),
-        history=np.zeros((tracks, places), dtype=np.uint16),
+        chain=np.zeros((tracks, len(models)), dtype=np.int32),
+        length=np.zeros((tracks, len(models)), dtype=np.uint8),
+        history=np.zeros((tracks, sum(model.places for model in models)), dtype=np.uint16),
+        past=tuple(fresh_past(tracks, model.columns) for model in models if model.columns is not None),
     )
 
 
@@ -49,22 +58,26 @@ class Forecaster(ModelReader):
 
     def fresh(self, tracks: int, names: Keys = None) -> ForecasterState:
         """The state of tracks of which nothing has been read, with the models of their groups where these are given."""
-        state = fresh_forecaster_state(tracks, len(self.models), int(self.history_at[-1]))
+        state = fresh_forecaster_state(tracks, self.form.models)
         return state._replace(chain=self.starts(tracks, names))
 
     def rearranged(self, state: ForecasterState, rows: NDArray[np.int64], names: Keys = None) -> ForecasterState:
         """A state whose row i is row `rows[i]` of `state`, or fresh where that is negative."""
         arranged = self.fresh(len(rows), names)
         known = rows >= 0
-        for name in ForecasterState._fields:
+        for name in PER_TRACK:
             getattr(arranged, name)[known] = getattr(state, name)[rows[known]]
+        for mine, held in zip(arranged.past, state.past, strict=True):
+            for name in PastState._fields:
+                getattr(mine, name)[known] = getattr(held, name)[rows[known]]
         return arranged
 
     def advance(self, events: EventBatch, state: ForecasterState) -> tuple[Forecasts, ForecasterState]:
         """The forecasts after the events of the batch, and the state after it; `state` has one row per track."""
         self._numbering.start_batch()
         numbers = self._numbering.numbers(events.words)
-        after = ForecasterState(**{name: column.copy() for name, column in state._asdict().items()})
+        past = tuple(PastState._make(column.copy() for column in held) for held in state.past)
+        after = state._replace(past=past, **{name: getattr(state, name).copy() for name in PER_TRACK})
         chains = np.empty((len(self.models), len(events.times)), dtype=np.int32)
         histories = Histories(after.chain, after.length, after.history)
         for m, model in enumerate(self.models):
@@ -85,6 +98,8 @@ class Forecaster(ModelReader):
                 chains[m],
             )
         emitted = self._emitted(events, state, chains)
+        if past:
+            emitted = self._with_trees(emitted, events, chains, past)
         counts = np.diff(events.first_of)
         after.seen[:] += counts
         heard = counts > 0
@@ -95,6 +110,8 @@ class Forecaster(ModelReader):
         how, at = EMISSIONS[self.emission], 0
         rows = fresh_rows(chains.size)
         for m, stack in enumerate(self.stacks):
+            if self.models[m].trees is not None:
+                continue
             started = np.ascontiguousarray(before.chain[:, m])
             at = emission_kernel()(
                 stack.decisions,
@@ -109,6 +126,21 @@ class Forecaster(ModelReader):
             )
         none = np.broadcast_to(np.int32(NO_FEATURE), at)
         return Forecasts(rows.of[:at], none, rows.said[:at], self.decisions, positions(events.first_of, before.seen))
+
+    def _with_trees(
+        self, told: Forecasts, events: EventBatch, chains: NDArray[np.int32], past: tuple[PastState, ...]
+    ) -> Forecasts:
+        """What chains have told, and what trees say; each row with a decision of its own."""
+        found = [
+            tree_rows(
+                self.models[m], int(self.stacks[m].decisions.model[0]), events, chains[m], own, EMISSIONS[self.emission]
+            )
+            for m, own in zip(np.flatnonzero(self.keeps_past), past, strict=True)
+        ]
+        event = np.concatenate([told.event, *(rows.event for rows in found)]).astype(np.int32)
+        decisions = joined_decisions([taken_rows(told.decisions, told.said), *(rows.decisions for rows in found)])
+        none = np.broadcast_to(np.int32(NO_FEATURE), len(event))
+        return Forecasts(event, none, np.arange(len(event), dtype=np.int32), decisions, told.position)
 
     def joining(self, progress: Progress) -> ForecasterState:
         """The state of tracks that others have read so far."""
@@ -135,4 +167,8 @@ class Forecaster(ModelReader):
                 old, self.models[m], state.chain[:, place], state.length[:, place], state.history[:, history]
             )
             after.chain[:, m], after.length[:, m], after.history[:, mine] = migrated
+            if old.trees is not None and self.models[m].trees is not None:
+                held = migrated_past(old, self.models[m], state.past[sum(before.keeps_past[:place])])
+                for name in PastState._fields:
+                    getattr(after.past[sum(self.keeps_past[:m])], name)[:] = getattr(held, name)
         return after

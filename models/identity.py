@@ -106,6 +106,13 @@ def numbered(version: str, serial: int) -> str:
     return f"{found['pattern']}-v{found['version']}-{serial:04d}-{found['content']}{found['group'] or ''}"
 
 
+def with_content(version: str, content: str) -> str:
+    """The same version made from something else."""
+    found = _PARTS.fullmatch(version)
+    assert found, f"'{version}' is a model version"
+    return f"{found['pattern']}-v{found['version']}-{found['serial']}-{content}{found['group'] or ''}"
+
+
 def pattern_of(version: str) -> str | None:
     """The pattern of a version; None where the text is none."""
     found = _PARTS.fullmatch(version)

@@ -32,6 +32,10 @@ class Followed(Protocol):
     def history_at(self) -> NDArray[np.int64]:
         """The places of each model in a row of history, and the end."""
 
+    @property
+    def keeps_past(self) -> Sequence[bool]:
+        """Of each model whether a state has its recent past."""
+
 
 class ModelsBefore:
     """The models of a saved form, as far as they are still to be had."""
@@ -39,6 +43,7 @@ class ModelsBefore:
     def __init__(self, form: PartForm, load: LoadModel) -> None:
         self.models: list[Model | None] = [load(model.pattern, model.version) for model in form.models]
         self.history_at = np.cumsum([0, *(model.places for model in form.models)]).astype(np.int64)
+        self.keeps_past = [model.columns is not None for model in form.models]
 
 
 class Predecessor(NamedTuple):

@@ -12,9 +12,10 @@ from foresail.models.chain import Chain, merged
 from foresail.models.counts.table import Counts
 from foresail.models.decisions import KINDS, Kind, Rule, decided
 from foresail.models.errors import ModelSettingError
-from foresail.models.identity import Identity, content_hash, identity_of, numbered
+from foresail.models.identity import Identity, content_hash, identity_of, numbered, with_content
 from foresail.models.kernels.decisions import Decisions
 from foresail.models.suffix_tree import MOST_SMOOTHED, LearnSettings, learn, least_probability
+from foresail.models.trees.part import TreePart
 from foresail.models.waiting import check_cells, expected_seconds, waiting_times
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.conditions.syntax import Condition
@@ -118,6 +119,8 @@ class Model:
     seconds: NDArray[np.float32] | None
     """Per chain state and number of events the mean seconds; None when the time between events is constant."""
     decisions: Decisions
+    trees: TreePart | None = None
+    """Of a model `hazard` or `forest`, what says how probable a match is; its chain follows the automaton."""
 
     @property
     def pattern(self) -> str:
@@ -133,6 +136,16 @@ class Model:
     def settings(self) -> ModelSettings:
         """How it was learned and what it forecasts."""
         return self.header.settings
+
+    @property
+    def kind(self) -> str:
+        """`chain`, `hazard` or `forest`."""
+        return "chain" if self.trees is None else self.trees.kind
+
+    @property
+    def rule(self) -> Rule:
+        """What makes a forecast positive."""
+        return rule_of(self.settings)
 
     @property
     def max_gap_us(self) -> int | None:
@@ -174,7 +187,7 @@ class Model:
                 old.forecast_in_accepting if forecast_in_accepting is None else forecast_in_accepting
             ),
         )
-        return finished(
+        changed = finished(
             replace(self.header, settings=settings),
             self.conditions,
             self.codes,
@@ -184,10 +197,21 @@ class Model:
             self.waiting,
             self.seconds,
         )
+        return replace(changed, trees=self.trees)
 
     def with_scores(self, scores: Mapping[str, float]) -> "Model":
         """The same model with what an evaluation found."""
         return replace(self, header=replace(self.header, scores=dict(scores)))
+
+    def with_notes(self, notes: tuple[str, ...]) -> "Model":
+        """The same model with further notes."""
+        return replace(self, header=replace(self.header, notes=(*self.header.notes, *notes))) if notes else self
+
+    def with_trees(self, trees: TreePart) -> "Model":
+        """The model whose forecasts these trees make; another one, so its version is another."""
+        content = content_hash(self.version, trees.fingerprint())
+        version = with_content(self.version, content)
+        return replace(self, header=replace(self.header, model_version=version), trees=trees)
 
     def with_serial(self, serial: int) -> "Model":
         """The same model under the serial number that a store gives it."""
@@ -253,15 +277,19 @@ def finished(
     settings = header.settings
     if waiting is None or waiting.shape[1] < settings.horizon:
         waiting, seconds = _distributions(chain, header, settings.horizon)
-    rule = Rule(
+    decisions = decided(chain, waiting, seconds, header.constant_step_s, rule_of(settings))
+    return Model(header, conditions, codes, contexts, automaton, chain, waiting, seconds, decisions)
+
+
+def rule_of(settings: ModelSettings) -> Rule:
+    """What makes a forecast positive under these settings."""
+    return Rule(
         settings.kind,
         settings.events_ahead,
         settings.horizon,
         settings.threshold,
         settings.forecast_in_accepting,
     )
-    decisions = decided(chain, waiting, seconds, header.constant_step_s, rule)
-    return Model(header, conditions, codes, contexts, automaton, chain, waiting, seconds, decisions)
 
 
 def _distributions(

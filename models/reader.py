@@ -1,6 +1,6 @@
 """What forecasters of plain patterns and of families share: the models they ask, stacked and ready to be looked up."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from foresail.models.errors import ModelError
 from foresail.models.forecasts import Forecasts
+from foresail.models.inputs.columns import InputColumn
 from foresail.models.kernels.forecast import ALL, CHANGES, POSITIVE
 from foresail.models.model import Emission, Model
 from foresail.models.numbering import Numbering, shared_conditions
@@ -52,13 +53,26 @@ class ModelReader:
     @property
     def form(self) -> PartForm:
         """What the states of these models belong to."""
-        models = tuple(ModelForm(m.pattern, m.version, m.header.max_order) for m in self.models)
+        models = tuple(
+            ModelForm(m.pattern, m.version, m.header.max_order, len(m.trees.plan.columns) if m.trees else None)
+            for m in self.models
+        )
         return PartForm("models" if self.needs.layer is None else "family_models", self.needs.layer, models=models)
 
     @property
     def needs(self) -> Needs:
-        """Conditions alone."""
-        return Needs(self.conditions)
+        """Conditions, and the values of the columns that trees read."""
+        return Needs(self.conditions, columns=tuple(column.key for column in self.input_columns))
+
+    @property
+    def keeps_past(self) -> tuple[bool, ...]:
+        """Of each model whether it has trees, which read the recent past."""
+        return tuple(model.trees is not None for model in self.models)
+
+    @property
+    def input_columns(self) -> tuple[InputColumn, ...]:
+        """The columns that trees read."""
+        return input_columns_of(self.models)
 
     def expired(self, state: Any, clock: Clock, touched: NDArray[np.bool_]) -> None:  # noqa: ARG002
         """Nothing: a forecast is made of events."""
@@ -97,6 +111,12 @@ class ModelReader:
     def check_no_groups(self) -> None:
         """Tracks are handed from one set of models to another only where one model serves all of them."""
         assert len(self.emitted_by) == len(self.models), "tracks of groups are not migrated"
+
+
+def input_columns_of(models: Iterable[Model]) -> tuple[InputColumn, ...]:
+    """The columns that the trees of these models read, each once."""
+    found = (column for model in models if model.trees for column in model.trees.plan.columns)
+    return tuple({column.key: column for column in found}.values())
 
 
 def check_models(models: Sequence[Model], emission: Emission) -> None:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, get_args, get_type_hints
 
 import numpy as np
-from numba import boolean, float64, int32, int64, typeof, types
+from numba import boolean, float32, float64, int32, int64, typeof, types
 
 from foresail.models.kernels.decisions import Decisions, shortest_intervals
 from foresail.models.kernels.family import Features, Steps, follow_families, tell_near
@@ -22,7 +22,9 @@ from foresail.models.kernels.forecast import (
     number_events,
     tell,
 )
+from foresail.models.kernels.past import Past, recall
 from foresail.models.kernels.symbols import SymbolCodes, count_accepted, reachable, read_symbols, walk
+from foresail.models.kernels.trees import Forest, judge, spread_out
 from foresail.patterns.recognition.compilation import INTEGERS, LONGS, WORDS, Kernel, ready
 
 
@@ -128,6 +130,32 @@ def family_emission_kernel() -> Kernel:
     return ready(tell_near, (DECISIONS, int64, int64, int64, TABLE, TABLE, ROWS, int64))
 
 
+MATRIX = _array(float64, 2, readonly=True)
+
+
+@cache
+def past_kernel() -> Kernel:
+    """`past.recall`, ready to be called."""
+    flat = ("count", "state", "state_since", "state_events", "match_time", "match_events", "positive")
+    events = (MATRIX, LONGS, LONGS, INTEGERS)
+    return ready(recall, (INTEGERS, int64, int64, FLAGS, int64, *events, _kind(Past, flat), _array(float32, 2)))
+
+
+@cache
+def judging_kernel() -> Kernel:
+    """`trees.judge`, ready to be called."""
+    forest = _kind(Forest, tuple(name for name in Forest._fields if name != "value"))
+    numbers, rows = _array(float64, 1, readonly=True), _array(int64, 1, readonly=True)
+    inputs = _array(float32, 2, readonly=True)
+    return ready(judge, (forest, int64, numbers, numbers, inputs, rows, _array(int32, 2), _array(float64, 2)))
+
+
+@cache
+def spreading_kernel() -> Kernel:
+    """`trees.spread_out`, ready to be called."""
+    return ready(spread_out, (MATRIX, LONGS, _array(float64, 2)))
+
+
 KERNELS: dict[str, Callable[[], Kernel]] = {
     "symbols": symbol_kernel,
     "matches in training": automaton_kernel,
@@ -140,4 +168,7 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
     "forecasts": emission_kernel,
     "chain states of families": family_kernel,
     "forecasts of families": family_emission_kernel,
+    "the recent past of tracks": past_kernel,
+    "hazards of trees": judging_kernel,
+    "waiting times of trees": spreading_kernel,
 }

@@ -136,24 +136,29 @@ class BoostingContender:
 
     def fit(self, problem: Problem, rows: Rows) -> Fitted:
         """Fitted when it is asked, on the rows whose coming events are known."""
-        from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415 - takes seconds to import
+        return Fitted(boosting_on(problem.raw.values.astype(np.float32), problem, rows, self.iterations))
 
-        values = problem.raw.values.astype(np.float32)
 
-        def within(events: int) -> NDArray[np.float64]:
-            used = rows & problem.sequences.scored & problem.truth.known(events)
-            truth = problem.truth.within(events)
-            if not truth[used].any() or truth[used].all():
-                return np.full(len(values), float(truth[used].any()))
-            boosting = HistGradientBoostingClassifier(max_iter=self.iterations, random_state=0)
-            # threads that wait for each other cost more than they help where there is little to do
-            with threadpool_limits(limits=1 if len(values) < SMALL else None, user_api="openmp"):
-                known = ~np.isnan(values[used]).all(axis=0)
-                boosting.fit(values[used][:, known], truth[used])
-                given: NDArray[np.float64] = boosting.predict_proba(values[:, known])[:, 1]
-            return given
+def boosting_on(
+    values: NDArray[np.float32], problem: Problem, rows: Rows, iterations: int
+) -> Callable[[int], NDArray[np.float64]]:
+    """A classifier over these values for each w that is asked for."""
+    from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415 - takes seconds to import
 
-        return Fitted(within)
+    def within(events: int) -> NDArray[np.float64]:
+        used = rows & problem.sequences.scored & problem.truth.known(events)
+        truth = problem.truth.within(events)
+        if not truth[used].any() or truth[used].all():
+            return np.full(len(values), float(truth[used].any()))
+        boosting = HistGradientBoostingClassifier(max_iter=iterations, random_state=0)
+        # threads that wait for each other cost more than they help where there is little to do
+        with threadpool_limits(limits=1 if len(values) < SMALL else None, user_api="openmp"):
+            known = ~np.isnan(values[used]).all(axis=0)
+            boosting.fit(values[used][:, known], truth[used])
+            given: NDArray[np.float64] = boosting.predict_proba(values[:, known])[:, 1]
+        return given
+
+    return within
 
 
 def learned_on(problem: Problem, rows: Rows, leaves: int) -> tuple[LearnedFeature, ...]:

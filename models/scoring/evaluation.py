@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from foresail.models.limits import reaches
 from foresail.models.scoring.contenders import Contender, Fitted
+from foresail.models.scoring.differences import Difference, days_of_tracks, f1_difference, pairs_compared
 from foresail.models.scoring.measures import (
     calibration_error,
     distances_to_acceptance,
@@ -109,6 +110,22 @@ def evaluate_contenders(
     models = tuple(_curves(problem, name, tested_rows, choice, tested) for name, tested in found.items())
     features = next((t.last.features for t in found.values() if t.last and t.last.features), ())
     return PatternScores(tuple(rows), models, features, found, tested_rows)
+
+
+def differences(problem: Problem, scores: PatternScores, choice: Choice) -> tuple[Difference, ...]:
+    """For each w how much better models are than boosting, on the rows that were tested."""
+    found = []
+    days = days_of_tracks(problem.sequences.track, problem.sequences.times)
+    for one, other in pairs_compared(list(scores.tested)):
+        for events in choice.all_within:
+            rows = scores.usable & scorable(problem, events)
+            if not rows.any():
+                continue
+            positive = tuple(scores.tested[name].positive[events][rows] for name in (one, other))
+            _, cluster = np.unique(days[rows], return_inverse=True)
+            truth = problem.truth.within(events)[rows]
+            found.append(f1_difference((one, other), events, (positive[0], positive[1]), truth, cluster))
+    return tuple(found)
 
 
 def scorable(problem: Problem, events: int) -> NDArray[np.bool_]:

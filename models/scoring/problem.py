@@ -64,7 +64,7 @@ def problem_of(
         sequences=sequences,
         matched=matched,
         truth=sequences.truth(matched),
-        state=_automaton_states(plain, sequences),
+        state=automaton_states(plain, sequences),
         horizon=horizon,
         max_order=max_order,
         attributes=Attributes.of(sequences.columns, attributes),
@@ -112,10 +112,10 @@ def chain_states(
     return states
 
 
-def _automaton_states(plain: CompiledPattern, sequences: Sequences) -> NDArray[np.int32]:
-    """Over the empty context alone the chain is the automaton."""
-    counts = count_rows(plain, sequences, np.ones(len(sequences), dtype=np.bool_), max_order=1)
+def automaton_states(pattern: CompiledPattern, sequences: Sequences) -> NDArray[np.int32]:
+    """The automaton state after each row: over the empty context alone the chain is the automaton."""
+    counts = count_rows(pattern, sequences, np.ones(len(sequences), dtype=np.bool_), max_order=1)
     settings = ModelSettings(learn=LearnSettings(order=0), horizon=1, forecast_in_accepting=True)
-    model = build(plain, counts, settings)
+    model = build(pattern, counts, settings)
     states: NDArray[np.int32] = model.chain.state[chain_states(model, sequences)]
     return states

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from foresail.models.scoring.differences import Difference
 from foresail.models.scoring.measures import Classification, Earliness, ReliabilityBin, ScoresAtDistance
 
 NO_INTERVAL = 0
@@ -178,6 +179,8 @@ class PatternEvaluation:
     places_of: str
     """The model whose forecasts the places show."""
     places: tuple[ForecastPlace, ...]
+    differences: tuple[Difference, ...] = ()
+    """How much better models are than the boosting that one would try instead, for each w."""
 
 
 @dataclass(frozen=True, slots=True)

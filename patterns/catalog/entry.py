@@ -136,6 +136,13 @@ class ForEach(Part):
 class Forecast(Part):
     """How the pattern is forecast unless the command says otherwise."""
 
+    model: Literal["chain", "hazard", "forest", "auto"] = Field(
+        "chain",
+        description=(
+            "What forecasts: the `chain` of contexts; `hazard`, boosted trees over the attributes and their recent "
+            "past; `forest`, a slower one; `auto`, the one that does best on the newest training events."
+        ),
+    )
     order: int = Field(3, ge=0, le=12, description="The longest context the model keeps, in events.")
     horizon: int = Field(60, ge=1, le=10_000, description="How many events ahead a forecast may look.")
     kind: Literal["within", "interval", "most_likely"] = Field("within", description="What a forecast says.")

@@ -124,7 +124,7 @@ def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], says:
 def _forecast(forecast: Forecast) -> dict[str, Any]:
     """What is forecast and how, without what is seldom asked for and was not."""
     forecast_fields = forecast.model_dump(exclude_none=True)
-    seldom = Forecast().model_dump(include={"contexts", "forecast_in_accepting"})
+    seldom = Forecast().model_dump(include={"model", "contexts", "forecast_in_accepting"})
     return {name: value for name, value in forecast_fields.items() if seldom.get(name, ...) != value}
 
 

@@ -63,6 +63,8 @@ class ModelForm:
     pattern: str
     version: str
     places: int
+    columns: int | None = None
+    """Of a model with trees, how many columns of recent past it keeps."""
 
 
 _NO_PATTERNS = RecogniserForm()

@@ -141,7 +141,7 @@ def evaluate(
         raise InputError(msg)
     began, at_hand = clock.monotonic(), layers_at_hand(layers)
     catalog = catalog_per(as_catalog(patterns), per)
-    read, frame = _events(events, catalog, Named(track, time, time_unit), at_hand)
+    read, frame = _events(events, catalog, Named(track, time, time_unit), at_hand, every=True)
     fitting, skipped = forecast_patterns(
         catalog, read.columns, read.types, tuple(at_hand.by_name), skip_unfit, OF_THE_API
     )
@@ -150,7 +150,9 @@ def evaluate(
     return Scores(replace(found, seconds=round(clock.monotonic() - began, 3)), frame.like(_table(found)))
 
 
-def _events(events: Any, catalog: Catalog, named: Named, layers: LayersAtHand) -> "tuple[ModelEvents, Frame]":
+def _events(
+    events: Any, catalog: Catalog, named: Named, layers: LayersAtHand, every: bool = False
+) -> "tuple[ModelEvents, Frame]":
     """The events as models read them, and a frame of the kind that results are to have."""
     if is_spark(events):
         import pandas as pd  # noqa: PLC0415 - brought by Spark
@@ -160,7 +162,7 @@ def _events(events: Any, catalog: Catalog, named: Named, layers: LayersAtHand) -
 
         return model_events(events, catalog, named, layers), PandasFrame(pd.DataFrame())
     found = events_of(events, named)
-    return frame_events(catalog, found, layers), found.frame
+    return frame_events(catalog, found, layers, every), found.frame
 
 
 def _table(found: Evaluation) -> Any:

@@ -59,7 +59,7 @@ def forecast_in_spark(
     patterns, skipped = forecast_patterns(
         catalog, read.columns, read.types, tuple(layers.by_name), choosing.skip_unfit, OF_THE_API
     )
-    found, without = models_for(store, patterns, choosing)
+    found, without = models_for(store, patterns, choosing, read.columns)
     served, warnings = with_known_groups(found, read.columns)
     say_skipped({**skipped, **without}, "not forecast")
     say_notes([*warnings, *silent_models(served)])

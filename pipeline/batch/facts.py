@@ -56,7 +56,8 @@ def columns_read(stage: Recognise, events: DataFrame) -> tuple[str, ...]:
     read = (a.key for p in stage.patterns for c in p.conditions for a in attributes_of(c))
     owners = {p.spec.family for p in stage.patterns}
     plain = [key for key in read if key in known or key.partition(".")[0] not in owners]
-    return tuple(dict.fromkeys([*plain, *((LON, LAT) if has_places(events) else ())]))
+    trees = (column.name for column in stage.inputs)
+    return tuple(dict.fromkeys([*plain, *trees, *((LON, LAT) if has_places(events) else ())]))
 
 
 def _facts(

@@ -12,13 +12,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
+from foresail.models.inputs.columns import InputColumn
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.conditions.packing import words_for
 from foresail.patterns.conditions.syntax import Attribute, Condition
 from foresail.patterns.recognition.register_recogniser import kept_columns
 from foresail.patterns.recognition.tables import shared_conditions
 from foresail.pipeline.batch.parquet_reader import NearLayer
-from foresail.pipeline.batch.sorted_rows import NO_LAYER, VALUE
+from foresail.pipeline.batch.sorted_rows import INPUT, NO_LAYER, VALUE
 from foresail.pipeline.conditions.spark import columns_of, packed_words, value_columns
 
 DISTANCE = "distance_m"
@@ -39,7 +40,10 @@ class FamilyGroup:
 
 
 def kernel_columns(
-    events: DataFrame, plain: Sequence[CompiledPattern], families: Sequence[FamilyGroup] = ()
+    events: DataFrame,
+    plain: Sequence[CompiledPattern],
+    families: Sequence[FamilyGroup] = (),
+    inputs: Sequence[InputColumn] = (),
 ) -> DataFrame:
     """What crosses into Python: a row per event, and for families a row per event and near feature."""
     words = _named("word", packed_words(shared_conditions(plain), events.schema) or [_nothing()])
@@ -48,10 +52,13 @@ def kernel_columns(
     places = [F.col(axis).cast("double").alias(axis) for axis in POSITION if has_places(events)]
     kept = kept_columns(plain)
     values = [value.alias(f"{VALUE}_{n}") for n, value in enumerate(value_columns(kept, events.schema))]
+    resolve = columns_of(events.schema)
+    read = [resolve(_attribute(column.name)).alias(f"{INPUT}{n}") for n, column in enumerate(inputs)]
+    own = [*keys, *places, *values, *read]
     if not families:
-        return events.select(*keys, *places, *values, *words)
+        return events.select(*own, *words)
     layer, feature = F.lit(NO_LAYER).alias("layer"), F.lit(None).cast("string").alias("feature")
-    base = events.select(*keys, *places, *values, layer, feature, *words, *(word for words in far for word in words))
+    base = events.select(*own, layer, feature, *words, *(word for words in far for word in words))
     none = [F.lit(0).cast("long" if some.long else "double").alias(f"{VALUE}_{n}") for n, some in enumerate(kept)]
     for n, group in enumerate(families):
         near = group.near(events)
@@ -61,8 +68,14 @@ def kernel_columns(
         ]
         nothing = _named("word", [_nothing()] * len(words))
         flat = [*nothing, *(word for columns in near_words for word in columns)]
-        base = base.unionByName(near.select(*keys, *places, *none, F.lit(n).alias("layer"), F.col("feature"), *flat))
+        rows = near.select(*keys, *places, *none, F.lit(n).alias("layer"), F.col("feature"), *flat)
+        base = base.unionByName(rows, allowMissingColumns=bool(read))
     return base
+
+
+def _attribute(key: str) -> Attribute:
+    owner, dot, name = key.partition(".")
+    return Attribute(name, owner) if dot else Attribute(key)
 
 
 def has_places(events: DataFrame) -> bool:

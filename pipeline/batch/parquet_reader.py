@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from foresail.models.inputs.columns import InputColumn
 from foresail.patterns.conditions import AttributeType
 from foresail.patterns.conditions.evaluate import ArrayColumn
 from foresail.patterns.conditions.packing import Packer
@@ -47,14 +48,17 @@ class Reading:
     skip_corrupt: bool = False
     kept: tuple[Column, ...] = ()
     """The values that patterns with registers compare."""
+    inputs: tuple[InputColumn, ...] = ()
+    """What trees read of an event."""
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """The columns that conditions and registers read."""
+        """The columns that conditions, registers and trees read."""
         every = [*self.conditions, *(condition for layer in self.layers for condition in layer.conditions)]
         owners = {owner for layer in self.layers for owner in layer.owners}
         read = (a.key for condition in every for a in attributes_of(condition) if a.owner not in owners)
-        return tuple(dict.fromkeys([*read, *(a.key for some in self.kept for a in attributes_of(some.value))]))
+        kept = (a.key for some in self.kept for a in attributes_of(some.value))
+        return tuple(dict.fromkeys([*read, *kept, *(column.name for column in self.inputs)]))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -118,6 +122,7 @@ def _read(batch: pa.RecordBatch, reading: Reading, asking: _Asking) -> EventBatc
         kept |= {LON: places.lon, LAT: places.lat}
     if reading.offsets:
         kept[OFFSET] = batch.column(OFFSET).to_numpy()
+    kept |= {column.key: column.numbers(columns[column.name]) for column in reading.inputs}
     codes = track.indices.to_numpy()
     first = np.concatenate([[0], np.flatnonzero(codes[1:] != codes[:-1]) + 1])
     return EventBatch(

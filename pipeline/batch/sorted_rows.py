@@ -11,16 +11,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from foresail.models.inputs.columns import InputColumn
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.recognition.events import LAT, LON, EventBatch, LayerEvents, Near
 from foresail.patterns.recognition.register_recogniser import kept_columns
 from foresail.pipeline.batch.partition import LayerPatterns, MatchForm, PartitionRecogniser, monitor_of
 from foresail.pipeline.batch.tally import Tally
+from foresail.pipeline.conditions.arrow import array_column
 from foresail.pipeline.results.match_batch import found_batch
 
 NO_LAYER = -1
 VALUE = "value"
 """How the columns are called, with a number, that patterns with registers compare."""
+INPUT = "input_"
+"""What the columns that trees read are called, with a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,8 @@ def whole_events(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 class SortedRows:
     """Arrow batches as events; features get numbers in the order in which they are met."""
 
-    def __init__(self, layers: Sequence[str], kept: Sequence[str] = ()) -> None:
+    def __init__(self, layers: Sequence[str], kept: Sequence[str] = (), inputs: Sequence[InputColumn] = ()) -> None:
+        self._inputs = tuple(inputs)
         self._features: dict[str, dict[str, int]] = {layer: {} for layer in layers}
         self._kept = tuple(kept)
 
@@ -75,6 +80,10 @@ class SortedRows:
             layers = {name: self._family(n, name, rows, layer, events) for n, name in enumerate(self._features)}
         times = events.column("time_us").to_numpy()
         values = {name: events.column(f"{VALUE}_{n}").to_numpy() for n, name in enumerate(self._kept)}
+        values |= {
+            column.key: column.numbers(array_column(events.column(f"{INPUT}{n}"), column.name))
+            for n, column in enumerate(self._inputs)
+        }
         return EventBatch(words_of(events, "word"), times, first_of, tracks, values | places_of(events), layers)
 
     def _family(

@@ -11,6 +11,7 @@ from typing import Protocol
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
+from foresail.models.inputs.columns import InputColumn
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.recognition.events import EventBatch
 from foresail.pipeline.batch.facts import prepare
@@ -51,18 +52,21 @@ class Walked:
     paths: tuple[str, ...] = ()
     """The files the events came from, as they are; none where the events were changed or chosen since."""
     partitions: int | None = None
+    inputs: tuple[InputColumn, ...] = ()
+    """What trees read of an event."""
 
 
 def walk_tracks(walked: Walked, begin: Begin, ddl: str) -> DataFrame:
     """What the walks of all partitions give, each track in one of them."""
-    stage = Recognise(walked.plain, walked.families, partitions=walked.partitions)
+    stage = Recognise(walked.plain, walked.families, partitions=walked.partitions, inputs=walked.inputs)
     prepared = prepare(walked.paths, walked.events, stage, Scheme.AUTO, as_read=bool(walked.paths))
     layers = near_layers(walked.families)
     if prepared.source is None or layers is None:
-        return stage.sorted_rows(walked.events).mapInArrow(OverRows(tuple(g.name for g in walked.families), begin), ddl)
+        over = OverRows(tuple(g.name for g in walked.families), begin, walked.inputs)
+        return stage.sorted_rows(walked.events).mapInArrow(over, ddl)
     spark, choice = walked.events.sparkSession, prepared.choice
     groups = {group.name: group.patterns for group in walked.families}
-    search = Search(walked.plain, groups, layers, has_places(walked.events))
+    search = Search(walked.plain, groups, layers, has_places(walked.events), inputs=walked.inputs)
     if choice.in_place and choice.scheme is not Scheme.PATTERN:
         tasks = [(piece,) for piece in prepared.source.pieces]
         return _tasks(walked.events, len(tasks)).mapInArrow(OverFiles(tuple(tasks), search, begin), ddl)
@@ -79,10 +83,11 @@ class OverRows:
 
     layers: tuple[str, ...]
     begin: Begin
+    inputs: tuple[InputColumn, ...] = ()
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """What the walk over one partition gives."""
-        walk, rows = self.begin(), SortedRows(self.layers)
+        walk, rows = self.begin(), SortedRows(self.layers, inputs=self.inputs)
         for batch in whole_events(batches) if self.layers else batches:
             if batch.num_rows:
                 yield from walk.advance(rows.events(batch))

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
+from foresail.models.inputs.columns import InputColumn
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.conditions.packing import words_for
 from foresail.patterns.recognition.monitor import Monitor
@@ -39,12 +40,15 @@ class Search:
     skip_corrupt: bool = False
     updates: bool = True
     """Whether open episodes are emitted at each further detection."""
+    inputs: tuple[InputColumn, ...] = ()
+    """What trees read of an event."""
     name: str = field(default_factory=lambda: uuid4().hex)
 
     def reading(self, offsets: bool) -> Reading:
         """What must be read for it."""
         kept = kept_columns(self.plain)
-        return Reading(shared_conditions(self.plain), self.layers, self.places, offsets, self.skip_corrupt, kept)
+        conditions = shared_conditions(self.plain)
+        return Reading(conditions, self.layers, self.places, offsets, self.skip_corrupt, kept, self.inputs)
 
     @property
     def words(self) -> int:

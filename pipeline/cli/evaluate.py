@@ -77,6 +77,15 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     return row["pattern"], row["model"], str(row["within"]), *scores
 
 
+def _compared(one: dict[str, Any]) -> str:
+    better = "better" if one["f1"] >= 0 else "worse"
+    low, high = sorted((one["low"], one["high"]) if one["f1"] >= 0 else (-one["low"], -one["high"]))
+    return (
+        f"{one['pattern']}: {one['model']} is {better} than {one['against']} by {abs(one['f1']):.3f} of F1, "
+        f"95% interval {low:.3f} to {high:.3f}"
+    )
+
+
 def _show(summary: dict[str, Any], as_json: bool) -> None:
     if as_json:
         write_summary(summary)
@@ -90,6 +99,8 @@ def _show(summary: dict[str, Any], as_json: bool) -> None:
     console = result_console()
     rows = [_cells(row) for row in summary["rows"] if row["fold"] == "all"]
     print_table(console, ("pattern", "model", "within", *SCORES), rows, LEAST, title)
+    for one in summary["differences"]:
+        console.print(_compared(one), markup=False, soft_wrap=True)
     for line in left_out_lines(summary["skipped"]):
         console.print(f"not evaluated: {line}", markup=False)
     console.print(f"written to {summary['report']}; {summary['seconds']:.1f} s")

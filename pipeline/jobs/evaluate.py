@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +74,12 @@ def run_evaluate(spark: SparkSession, request: EvaluateRequest, progress: Progre
 def _summary(evaluation: Evaluation, report: Path) -> dict[str, Any]:
     return {
         "rows": [row.as_json for row in evaluation.rows],
+        "differences": [
+            {"pattern": p.pattern, **asdict(one)}
+            for p in evaluation.patterns
+            for one in p.differences
+            if one.within == p.within
+        ],
         "by": evaluation.by,
         "folds": evaluation.folds,
         "events": evaluation.events,

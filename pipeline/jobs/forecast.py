@@ -27,6 +27,7 @@ from foresail.pipeline.training.serving import (
     begin_forecasting,
     families_of,
     forecast_summary,
+    inputs_of,
     models_for,
     plain_of,
     with_known_groups,
@@ -46,7 +47,7 @@ def run_forecast(spark: SparkSession, request: ForecastRequest, progress: Progre
     )
     with progress.step("loading models"):
         store = open_store(str(request.models), lambda: spark)
-        served, without = models_for(store, patterns, request.choosing)
+        served, without = models_for(store, patterns, request.choosing, events.columns)
     served, warnings = with_known_groups(served, events.columns)
     tally = open_tally(spark.sparkContext)
     paths = () if request.types else tuple(map(events_folder, request.events))
@@ -69,7 +70,8 @@ def forecast_rows(
 ) -> DataFrame:
     """A row per event and model (and near feature) that has something to say: one look-up each, by workers."""
     reach = reach_by_layer([s.pattern for s in served])
-    walked = Walked(events, plain_of(served), family_groups_within(families_of(served), reach, layers), paths)
+    families = family_groups_within(families_of(served), reach, layers)
+    walked = Walked(events, plain_of(served), families, paths, inputs=inputs_of(served))
     per = memberships(events, (s.groups.per for s in served if s.groups))
     begin = begin_forecasting(served, per, emission, tally)
     return walk_tracks(walked, begin, FORECAST_DDL).select(*forecast_columns())

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from foresail.models.groups import PER_TRACK
+from foresail.models.reader import input_columns_of
 from foresail.models.store import ModelStore
 from foresail.patterns.recognition.events import EventBatch
 from foresail.pipeline.batch.forecast_worker import BeginForecasting, ForecastWalk
@@ -30,7 +31,7 @@ from foresail.pipeline.sinks.forecast_files import finish_forecasts, replaced_fo
 from foresail.pipeline.sinks.output_folder import claim_output
 from foresail.pipeline.sources.parquet_files import usable_files
 from foresail.pipeline.training.model_store import is_uri
-from foresail.pipeline.training.serving import families_of, forecast_summary, plain_of
+from foresail.pipeline.training.serving import families_of, forecast_summary, inputs_of, plain_of
 from foresail.pipeline.training.symbols import Membership
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def run_local_forecast(request: "ForecastRequest", progress: Progress) -> dict[s
     files = usable_files([events_at(path) for path in request.events], skip_corrupt=False)
     layers = layers_at_hand(request.layers, request.layer_cache, progress.say)
     store = ModelStore(Path(request.models))
-    source = stored_source(files.paths, files.folder, _read_columns(request), bool(request.types))
+    source = stored_source(files.paths, files.folder, _read_columns(request, store), bool(request.types))
     asked = None if isinstance(source, Unfit) else _asked_of_files(request, source, layers, store)
     with progress.step("forecasting"), replaced_forecasts(request.out) as staging:
         if asked is not None:
@@ -68,10 +69,12 @@ def run_local_forecast(request: "ForecastRequest", progress: Progress) -> dict[s
     return summary | rows | {"skipped": asked.skipped, "engine": ENGINE}
 
 
-def _read_columns(request: "ForecastRequest") -> list[str]:
+def _read_columns(request: "ForecastRequest", store: ModelStore) -> list[str]:
     read = [a.key for entry in request.catalog for a in attributes_read_by(entry, features=True)]
     learned = [name for entry in request.catalog if entry.learn for name in entry.learn.attributes]
-    return list(dict.fromkeys([*read, *learned]))
+    trees = [entry.name for entry in request.catalog if entry.forecast and entry.forecast.model != "chain"]
+    models = [store.load(name, request.version) for name in trees if store.versions(name)]
+    return list(dict.fromkeys([*read, *learned, *(column.name for column in input_columns_of(models))]))
 
 
 def _asked_of_files(
@@ -142,5 +145,6 @@ class _Rows:
 
 
 def _task(asked: Asked, places: bool) -> Task:
-    search = Search(plain_of(asked.served), families_of(asked.served), asked.layers, places)
+    inputs = inputs_of(asked.served)
+    search = Search(plain_of(asked.served), families_of(asked.served), asked.layers, places, inputs=inputs)
     return Task(search, _Begin(asked.begin), FORECAST_ROWS, NAMED)

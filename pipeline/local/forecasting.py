@@ -28,6 +28,7 @@ from foresail.pipeline.training.serving import (
     Served,
     begin_forecasting,
     families_of,
+    inputs_of,
     models_for,
     plain_of,
     with_known_groups,
@@ -38,9 +39,12 @@ if TYPE_CHECKING:
     from foresail.geo.layers import Layer
 
 
-def frame_events(catalog: Catalog, events: SortedEvents, layers: LayersAtHand | None = None) -> FrameEvents:
-    """Events as models read them."""
-    return FrameEvents(events, attribute_types(catalog, events, features=True), (layers or no_layers()).by_name)
+def frame_events(
+    catalog: Catalog, events: SortedEvents, layers: LayersAtHand | None = None, every: bool = False
+) -> FrameEvents:
+    """Events as models read them; with `every`, whatever the catalog names, as all kinds of models would."""
+    types = attribute_types(catalog, events, features=True, every=every)
+    return FrameEvents(events, types, (layers or no_layers()).by_name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ class Asked:
 
     def packing(self) -> Packing:
         """The words and near features that the models read."""
-        return Packing(shared_conditions(plain_of(self.served)), self.layers)
+        return Packing(shared_conditions(plain_of(self.served)), self.layers, inputs=inputs_of(self.served))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +91,7 @@ def ask_models(
     patterns, skipped = forecast_patterns(
         catalog, known.columns, known.types, tuple(known.layers), choosing.skip_unfit, ways_out
     )
-    found, without = models_for(store, patterns, choosing)
+    found, without = models_for(store, patterns, choosing, known.columns)
     served, warnings = with_known_groups(found, known.columns if known.grouped is None else known.grouped)
     begin = begin_forecasting(served, memberships(s.groups.per for s in served if s.groups), emission)
     reach = reach_by_layer([s.pattern for s in served])

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
+from foresail.models.inputs.columns import InputColumn
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.conditions.packing import Packer
 from foresail.patterns.conditions.relations import Column, value_columns
@@ -43,11 +44,16 @@ class Sought:
 
 
 class Packing:
-    """The condition words of events, and which features of layers they are near."""
+    """The condition words of events, what trees read of them, and which features of layers they are near."""
 
     def __init__(
-        self, conditions: tuple[Condition, ...], layers: tuple[NearLayer, ...], kept: tuple[Column, ...] = ()
+        self,
+        conditions: tuple[Condition, ...],
+        layers: tuple[NearLayer, ...],
+        kept: tuple[Column, ...] = (),
+        inputs: tuple[InputColumn, ...] = (),
     ) -> None:
+        self._inputs = inputs
         self._plain = Packer(conditions)
         self._kept = kept
         self._layers = [(layer, Packer(layer.conditions)) for layer in layers]
@@ -68,7 +74,11 @@ class Packing:
             events.times[some],
             np.clip(events.first_of[low : high + 1], some.start, some.stop) - some.start,
             events.tracks.slice(low, high - low),
-            value_columns(self._kept, columns, count) | ({LON: where.lon, LAT: where.lat} if where and places else {}),
+            {
+                **value_columns(self._kept, columns, count),
+                **({LON: where.lon, LAT: where.lat} if where and places else {}),
+                **{column.key: column.numbers(events.taken(column.name, some)) for column in self._inputs},
+            },
             {layer.name: near_events(layer, packer, columns, where, count) for layer, packer in self._layers},
         )
 

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from foresail.geo.errors import GeoError
 from foresail.patterns.catalog.loader import Catalog
 from foresail.patterns.conditions import Attribute, AttributeType
+from foresail.pipeline.conditions.arrow import attribute_type
 from foresail.pipeline.errors import InputError
 from foresail.pipeline.fitting import OF_THE_API, Fitting, WaysOut, attributes_read_by, fit_patterns
+from foresail.pipeline.local.frames import whole
 from foresail.pipeline.local.layers import LayersAtHand, no_layers
 from foresail.pipeline.local.runner import Sought
 from foresail.pipeline.local.sorted_events import MINUTES, TIME, TRACK, SortedEvents
@@ -46,13 +48,17 @@ def prepare_search(
     return Prepared(Sought(fitting.plain, families, tuple(layer for _, layer in groups), updates), fitting)
 
 
-def attribute_types(catalog: Catalog, events: SortedEvents, features: bool = False) -> Mapping[str, AttributeType]:
+def attribute_types(
+    catalog: Catalog, events: SortedEvents, features: bool = False, every: bool = False
+) -> Mapping[str, AttributeType]:
     """The types of all attributes; columns that nothing reads are named, but not looked at.
 
-    With `features` also of what models read beside the pattern.
+    With `features` also of what models read beside the pattern: with trees among them, or `every`, of all columns.
     """
     known: dict[str, AttributeType] = dict.fromkeys(events.columns, AttributeType.STRING)
     known |= {TRACK: AttributeType.STRING, TIME: AttributeType.TIMESTAMP}
+    if every or (features and any(entry.forecast and entry.forecast.model != "chain" for entry in catalog)):
+        known |= _all_types(events)
     for entry in catalog:
         own = entry.for_each.as_ if entry.for_each else None
         learned = map(_named, entry.learn.attributes) if features and entry.learn else ()
@@ -65,6 +71,17 @@ def attribute_types(catalog: Catalog, events: SortedEvents, features: bool = Fal
             elif key not in (TRACK, TIME) and (key in events.columns or attribute.owner is not None):
                 known[key] = events.column(key).type
     return known
+
+
+def _all_types(events: SortedEvents) -> dict[str, AttributeType]:
+    """The types of the columns that conditions can read."""
+    found = {}
+    for name in events.columns:
+        if name in (TRACK, TIME):
+            continue
+        kind = attribute_type(whole(events.frame.column(name)).type)
+        found[name] = AttributeType.TIMESTAMP if kind is None else kind
+    return found
 
 
 def _named(key: str) -> Attribute:

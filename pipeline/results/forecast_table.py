@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from foresail.models.decisions import NONE
 from foresail.models.forecasts import NO_FEATURE, Forecasts
+from foresail.models.kernels.decisions import Decisions
 from foresail.models.reader import ModelReader
 from foresail.patterns.recognition.events import EventBatch, Places
 from foresail.pipeline.results.ids import id_of
@@ -78,23 +79,36 @@ class ForecastColumns:
     kind: pa.Array
     decisions: dict[str, pa.Array]
     """By the number of the decision."""
+    decided: Decisions
+    """The table that these are the columns of."""
 
     @classmethod
     def of(cls, reader: ModelReader) -> "ForecastColumns":
         """Of these models."""
-        models, held = reader.emitted_by, reader.decisions
-        columns = {name: pa.array(getattr(held, name)) for name in ("state", "chain")}
-        columns["probability"] = pa.array(held.probability, mask=np.isnan(held.probability))
-        columns["positive"] = pa.array(held.positive.astype(np.bool_))
-        columns |= {name: _or_none(getattr(held, name)) for name in ("earliest", "latest", "most_likely")}
-        columns |= {name: _known(getattr(held, name)) for name in ("earliest_s", "latest_s", "most_likely_s")}
+        models = reader.emitted_by
         return cls(
             pa.array([model.pattern for model in models], pa.string()),
             pa.array([model.header.identity.version for model in models], pa.int32()),
             pa.array([model.version for model in models], pa.string()),
             pa.array([model.settings.kind for model in models], pa.string()),
-            columns,
+            decision_columns(reader.decisions),
+            reader.decisions,
         )
+
+    def said(self, forecasts: Forecasts) -> dict[str, pa.Array]:
+        """What these forecasts say; those of trees bring decisions of their own."""
+        own = forecasts.decisions is not self.decided
+        held, said = decision_columns(forecasts.decisions) if own else self.decisions, pa.array(forecasts.said)
+        return {name: column.take(said) for name, column in held.items()}
+
+
+def decision_columns(held: Decisions) -> dict[str, pa.Array]:
+    """A table of decisions as Arrow columns."""
+    columns = {name: pa.array(getattr(held, name)) for name in ("state", "chain")}
+    columns["probability"] = pa.array(held.probability, mask=np.isnan(held.probability))
+    columns["positive"] = pa.array(held.positive.astype(np.bool_))
+    columns |= {name: _or_none(getattr(held, name)) for name in ("earliest", "latest", "most_likely")}
+    return columns | {name: _known(getattr(held, name)) for name in ("earliest_s", "latest_s", "most_likely_s")}
 
 
 def forecast_batch(
@@ -148,8 +162,7 @@ def forecast_columns(
 
     `names` are those of features; `places` has an entry for each event that was read.
     """
-    model, said = pa.array(forecasts.model), pa.array(forecasts.said)
-    held = {name: column.take(said) for name, column in columns.decisions.items()}
+    model, held = pa.array(forecasts.model), columns.said(forecasts)
     lon, lat = coordinates(None if places is None else places.at(forecasts.event), len(forecasts))
     return {
         "index": pa.array(forecasts.index),

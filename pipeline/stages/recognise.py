@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
+from foresail.models.inputs.columns import InputColumn
 from foresail.patterns.compiler import CompiledPattern
 from foresail.pipeline.batch.kernel_columns import FamilyGroup, has_places, kernel_columns
 from foresail.pipeline.batch.sorted_rows import Partition
@@ -30,6 +31,8 @@ class Recognise:
     """Into how many partitions tracks are spread; as many as Spark's own setting says when not given."""
     whole_tracks: bool = False
     """Each partition of the events holds whole tracks already: nothing is shuffled."""
+    inputs: tuple[InputColumn, ...] = ()
+    """What trees of models read of an event."""
 
     @property
     def patterns(self) -> tuple[CompiledPattern, ...]:
@@ -49,7 +52,7 @@ class Recognise:
 
     def sorted_rows(self, events: DataFrame) -> DataFrame:
         """What crosses into Python, each track in one partition and in order."""
-        rows = kernel_columns(events, self.plain, self.families)
+        rows = kernel_columns(events, self.plain, self.families, self.inputs)
         order = ["track", "time_us", "offset", *(["layer", "feature"] if self.families else [])]
         # A family's near rows come from another branch of the plan than its events, so they meet only by a shuffle.
         if not self.whole_tracks or self.families:

@@ -15,6 +15,9 @@ from foresail.models.scoring.evaluation import scorable, score_at
 from foresail.models.scoring.problem import Problem, count_rows, problem_of
 from foresail.models.scoring.report import LearnedFeature
 from foresail.models.scoring.thresholds import Costs, Criterion, choose_threshold, validation_split
+from foresail.models.scoring.tree_contenders import fitted_trees, train_on, tree_problem
+from foresail.models.trees.fitting import Trained, TreeKind, TreeSettings, fitted_on_all
+from foresail.models.trees.part import TreePart
 from foresail.patterns.compiler import CompiledPattern
 from foresail.pipeline.settings import ForecastSettings
 from foresail.pipeline.training.forecast_patterns import ForecastPattern
@@ -22,6 +25,9 @@ from foresail.pipeline.training.sample import Sample
 
 FALLBACK_THRESHOLD = 0.2
 """Where there is nothing to choose one on; rare events need a low one."""
+KINDS_OF: dict[str, tuple[TreeKind, ...]] = {"hazard": ("hazard",), "forest": ("forest",), "auto": ("hazard",)}
+"""Which trees are fitted for what the catalog asks; a forest is slow to ask, so it is chosen by name alone."""
+TREES = TreeSettings()
 THRESHOLD_OF_KIND = {"interval": 0.5, "most_likely": 0.1}
 """What `auto` means where a threshold is a mass that a forecast must hold, not a line between yes and no."""
 
@@ -37,6 +43,10 @@ class Choices:
     """Those that were learned now."""
     scores: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    trees: TreePart | None = None
+    """What forecasts in place of the chain."""
+    notes: tuple[str, ...] = ()
+    """Why these were chosen."""
 
 
 def kept_features(p: ForecastPattern, former: Counts) -> tuple[LearnedFeature, ...] | None:
@@ -63,7 +73,51 @@ def choose(
     features, warnings = _features(p, problem, known)
     pattern = p.compiled(with_features(p.plain.spec, features)) if features else p.pattern
     chosen = Choices(pattern, model, tuple(features) if known is None else (), warnings=warnings)
-    return _with_threshold(chosen, p, problem, settings)
+    if not p.has_trees:
+        return _with_threshold(chosen, p, problem, settings)
+    return _with_trees(chosen, p, problem, settings)
+
+
+def _with_trees(chosen: Choices, p: ForecastPattern, problem: Problem, settings: ForecastSettings) -> Choices:
+    """The trees, fitted on all of the sample, with a threshold that was chosen on its newest events by older ones."""
+    if not problem.matched.any():
+        alone = _with_threshold(chosen, p, problem, settings)
+        return replace(alone, warnings=(*alone.warnings, "no match in the sample to fit trees on: a chain is trained"))
+    asked = tree_problem(problem, p.inputs, (chosen.settings.events_ahead,), chosen.pattern)
+    kinds = KINDS_OF[p.forecast.model]
+    everything = np.ones(len(problem.sequences), dtype=np.bool_)
+    found: dict[str, Trained] = {kind: train_on(kind, problem, asked.examples, everything, TREES) for kind in kinds}
+    judged: dict[str, Choices] = {
+        kind: _with_threshold(
+            chosen, p, problem, settings, fitted_trees(one.trees, asked.examples.inputs, problem.horizon)
+        )
+        for kind, one in found.items()
+    }
+    if p.forecast.model == "auto":
+        judged["chain"] = _with_threshold(chosen, p, problem, settings)
+    best, why = _best(judged, p.forecast.model == "auto")
+    if best == "chain":
+        return replace(judged[best], notes=why)
+    whole = fitted_on_all(found[best], asked.examples, everything & problem.sequences.scored, TREES)
+    part = TreePart(asked.plan, whole.trees, int(everything.sum()))
+    groups = (
+        (f"the trees read {p.forecast.per} as they read other attributes: there are no models per {p.forecast.per}",)
+        if p.forecast.per
+        else ()
+    )
+    return replace(judged[best], trees=part, notes=why, warnings=(*judged[best].warnings, *groups))
+
+
+def _best(judged: Mapping[str, Choices], say: bool) -> tuple[str, tuple[str, ...]]:
+    """The kind with the least Brier score on the newest events, which none had seen; of equal ones the first."""
+    score = {kind: found.scores.get("brier", float("inf")) for kind, found in judged.items()}
+    best = min(score, key=lambda kind: score[kind])
+    if not say:
+        return best, ()
+    if score[best] == float("inf"):
+        return "chain", ("auto chose chain: the newest quarter of the sample has no match to judge others on",)
+    told = ", ".join(f"{kind} {score[kind]:.4f}" for kind in score)
+    return best, (f"auto chose {best}: Brier score on the newest quarter of the sample {told}",)
 
 
 def sample_problem(p: ForecastPattern, sample: Sample, layer: int | None, horizon: int, max_order: int) -> Problem:
@@ -90,8 +144,17 @@ def _features(
         return (), (f"{error} The named features are used.",)
 
 
-def _with_threshold(chosen: Choices, p: ForecastPattern, problem: Problem, settings: ForecastSettings) -> Choices:
-    """Fitted on the begin of each track, chosen on its end; with a threshold of the catalog's, only scored there."""
+def _with_threshold(
+    chosen: Choices,
+    p: ForecastPattern,
+    problem: Problem,
+    settings: ForecastSettings,
+    judged: Fitted | None = None,
+) -> Choices:
+    """Fitted on the begin of each track, chosen on its end; with a threshold of the catalog's, only scored there.
+
+    `judged` has been fitted on the begin; without it the chain is.
+    """
     sequences, ahead = problem.sequences, chosen.settings.events_ahead
     auto = p.forecast.threshold == "auto"
     if auto and chosen.settings.kind in THRESHOLD_OF_KIND:
@@ -107,7 +170,7 @@ def _with_threshold(chosen: Choices, p: ForecastPattern, problem: Problem, setti
         return replace(
             chosen, settings=replace(chosen.settings, threshold=threshold), warnings=(*chosen.warnings, warning)
         )
-    fitted = _fitted(chosen, problem, fit, settings.min_group_matches)
+    fitted = judged or _fitted(chosen, problem, fit, settings.min_group_matches)
     threshold = chosen.settings.threshold
     if auto:
         costs = Costs(settings.false_alarm_cost, settings.missed_cost)

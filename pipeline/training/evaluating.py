@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from foresail.models.counts import TrackGroups
 from foresail.models.sampling import usual_step_s
 from foresail.models.scoring.contenders import standard_contenders
-from foresail.models.scoring.evaluation import Choice, PatternScores, evaluate_contenders, scorable
+from foresail.models.scoring.evaluation import Choice, PatternScores, differences, evaluate_contenders, scorable
 from foresail.models.scoring.problem import Problem, problem_of
 from foresail.models.scoring.report import Evaluation, ForecastPlace, PatternEvaluation, ScoreRow
 from foresail.models.scoring.thresholds import By, Costs, Criterion, Fold, folds_by_time, folds_by_track
+from foresail.models.scoring.tree_contenders import with_trees
 from foresail.models.suffix_tree import LearnSettings
 from foresail.patterns.catalog.entry import MOST_LEAVES
 from foresail.pipeline.errors import InputError
@@ -58,7 +59,8 @@ def evaluate_patterns(
     """Every pattern on a sample of these events."""
     raw = [name for name in RAW if name in events.columns]
     with progress.step("collecting a sample of tracks"):
-        attributes = list(dict.fromkeys([*(name for p in patterns for name in p.read), *raw]))
+        inputs = (name for p in patterns for name in p.inputs)
+        attributes = list(dict.fromkeys([*(name for p in patterns for name in p.read), *raw, *inputs]))
         sample = events.sample(attributes, reach_by_layer(patterns), asked.settings.evaluate_sample_events)
         per = events.memberships(p.forecast.per for p in patterns if p.forecast.per is not None)
     progress.say(
@@ -131,6 +133,7 @@ def _evaluated(
     per = p.forecast.per if groups is not None else None
     s = asked.settings
     contenders = standard_contenders(orders, learn, leaves, s.boosting_iterations, per, s.min_group_matches)
+    contenders = with_trees(contenders, choice.all_within, s.boosting_iterations)
     scores = evaluate_contenders(problem, contenders, folds, gap, choice)
     return _report(p, problem, scores, choice, sample), scores
 
@@ -198,6 +201,7 @@ def _report(
         features=scores.features,
         places_of=shown,
         places=_places(problem, scores, shown, choice.within, sample),
+        differences=differences(problem, scores, choice),
     )
 
 

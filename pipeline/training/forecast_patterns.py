@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foresail.models.features import attributes_of_entry
+from foresail.models.inputs.columns import usable_names
 from foresail.models.model import ModelSettings
 from foresail.models.suffix_tree import LearnSettings
 from foresail.patterns.catalog.entry import Forecast, PatternEntry
@@ -38,6 +39,8 @@ class ForecastPattern:
     attributes: tuple[str, ...]
     """What trees and boosting may read."""
     types: Mapping[str, AttributeType]
+    inputs: tuple[str, ...] = ()
+    """The attributes of events that trees of a hazard model or forest may read, with their recent past."""
 
     @property
     def name(self) -> str:
@@ -48,6 +51,11 @@ class ForecastPattern:
     def forecast(self) -> Forecast:
         """How it is to be forecast."""
         return self.entry.forecast or Forecast()
+
+    @property
+    def has_trees(self) -> bool:
+        """Whether a model of it may be one of trees."""
+        return self.forecast.model != "chain"
 
     @property
     def within(self) -> int:
@@ -64,7 +72,8 @@ class ForecastPattern:
         """Every attribute of events that its conditions, features and trees read; not those of its layer's features."""
         own = (attribute.key for c in self.pattern.conditions for attribute in attributes_of(c))
         family = f"{self.entry.for_each.as_}." if self.entry.for_each else "\0"
-        return tuple(n for n in dict.fromkeys([*own, *self.attributes]) if not n.startswith(family))
+        inputs = self.inputs if self.has_trees else ()
+        return tuple(n for n in dict.fromkeys([*own, *self.attributes, *inputs]) if not n.startswith(family))
 
     def compiled(self, spec: PatternSpec) -> CompiledPattern:
         """The pattern with other features."""
@@ -151,7 +160,30 @@ def _compiled(entry: PatternEntry, known: Mapping[str, AttributeType]) -> Foreca
     for name in attributes:
         if name not in known and not name.startswith(family):
             raise UnknownAttributeError(name, known, f"{entry.name}.features.learn")
-    return ForecastPattern(entry, pattern, plain, attributes, known)
+    _check_trees(entry)
+    return ForecastPattern(entry, pattern, plain, attributes, known, _inputs(entry, pattern, known, family))
+
+
+def _inputs(
+    entry: PatternEntry, pattern: CompiledPattern, known: Mapping[str, AttributeType], family: str
+) -> tuple[str, ...]:
+    """What trees may read: the attributes that the entry allows, or all that may say something; the same everywhere."""
+    if entry.learn and entry.learn.attributes:
+        return tuple(name for name in entry.learn.attributes if not name.startswith(family))
+    read = {attribute.key for condition in pattern.conditions for attribute in attributes_of(condition)}
+    found = usable_names({name: kind for name, kind in known.items() if "." not in name or name in read})
+    return tuple(sorted(name for name in found if not name.startswith(family)))
+
+
+def _check_trees(entry: PatternEntry) -> None:
+    model = entry.forecast.model if entry.forecast else "chain"
+    if model == "chain" or entry.for_each is None:
+        return
+    msg = (
+        f"{entry.name}.forecast.model: a pattern for each feature of a layer is forecast by a chain, not by '{model}'. "
+        "Leave `model` out, or write the pattern for one feature."
+    )
+    raise InputError(msg)
 
 
 def _check_input(entry: PatternEntry, columns: Sequence[str], layers: Collection[str], ways_out: WaysOut) -> None:

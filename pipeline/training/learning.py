@@ -164,7 +164,9 @@ def _learned(
     fading = _fading(former, counts, asked.half_life_days)
     total = counts if former is None else merge([decay(former, fading), counts])
     overlap = _overlap(former, counts)
-    model = build(chosen.pattern, total, chosen.settings).with_scores(chosen.scores)
+    model = build(chosen.pattern, total, chosen.settings).with_scores(chosen.scores).with_notes(chosen.notes)
+    if chosen.trees is not None:
+        model = model.with_trees(chosen.trees)
     with interruption_delayed():  # a model and the counts it was learned from are kept together
         groups = _learned_groups(asked, store, p, chosen, grouped, fading if former is not None else None)
         version = store.add(model, groups=groups)
@@ -186,7 +188,7 @@ def _learned_groups(
 ) -> GroupModels | None:
     """The models by group, of these counts and (`fading` not none) of earlier ones, which are kept together."""
     per = p.forecast.per
-    if per is None:
+    if per is None or chosen.trees is not None:
         return None
     total = counts
     if fading is not None:
@@ -222,6 +224,7 @@ def _row(
     return {
         "pattern": model.pattern,
         "model_version": version,
+        "model": model.kind,
         "order": model.settings.learn.order,
         "symbols": len(model.codes),
         "contexts": len(model.contexts),

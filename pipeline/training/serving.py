@@ -7,7 +7,9 @@ from typing import Any
 
 from foresail.models.features import with_features
 from foresail.models.groups import GroupModels
+from foresail.models.inputs.columns import InputColumn
 from foresail.models.model import Emission, Model
+from foresail.models.reader import input_columns_of
 from foresail.models.sampling import step_warning
 from foresail.models.scoring.report import LearnedFeature
 from foresail.models.store import CHAMPION, ModelStore
@@ -51,9 +53,9 @@ class Choosing:
 
 
 def models_for(
-    store: ModelStore, patterns: Sequence[ForecastPattern], choosing: Choosing
+    store: ModelStore, patterns: Sequence[ForecastPattern], choosing: Choosing, columns: Sequence[str]
 ) -> tuple[list[Served], dict[str, str]]:
-    """The patterns with their models, and those that have none, with the reason."""
+    """The patterns with their models, and those that have none, with the reason; `columns` are those of the events."""
     served, without = [], {}
     for p in patterns:
         if choosing.skip_unfit and not store.versions(p.name):
@@ -63,11 +65,33 @@ def models_for(
         if choosing.threshold is not None:
             model = model.with_settings(threshold=choosing.threshold)
             groups = groups and groups.with_threshold(choosing.threshold)
+        missing = missing_inputs(model, columns)
+        if missing and choosing.skip_unfit:
+            without[p.name] = missing
+            continue
+        if missing:
+            raise InputError(missing)
         served.append(served_by(p, model, groups))
     if not served:
         msg = f"{store.storage.place}: has no model of any of these patterns. Train them with `foresail train`."
         raise InputError(msg)
     return served, without
+
+
+def missing_inputs(model: Model, columns: Sequence[str]) -> str:
+    """What to say of a model that reads attributes which the events do not have; nothing where they have all."""
+    lacking = [column.name for column in input_columns_of([model]) if column.name.partition(".")[0] not in columns]
+    if not lacking:
+        return ""
+    return (
+        f"{model.pattern}: {model.version} reads {', '.join(lacking)}, which these events lack. "
+        "Add what it was trained with, or train it on events like these."
+    )
+
+
+def inputs_of(served: Sequence[Served]) -> tuple[InputColumn, ...]:
+    """The columns that the trees of these models read, each once."""
+    return input_columns_of([s.model for s in served])
 
 
 def served_by(pattern: ForecastPattern, model: Model, groups: GroupModels | None = None) -> Served:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foresail.models.errors import ImpossibleSymbolError, ModelError
-from foresail.models.forecaster import Forecaster, ForecasterState
+from foresail.models.forecaster import PER_TRACK, Forecaster, ForecasterState
 from foresail.models.model import Model
 from foresail.patterns.compiler import compile_pattern
 from foresail.patterns.conditions.parser import parse_condition
@@ -149,7 +149,7 @@ def test_read_only_events_and_tracks_without_events_are_read() -> None:
 def test_advancing_changes_neither_the_state_nor_the_model() -> None:
     forecaster = Forecaster([MODEL])
     before = forecaster.advance(batch_of([words_of(PATTERN, "xa")], [np.arange(2)]), forecaster.fresh(1))[1]
-    copy = ForecasterState(*(column.copy() for column in before))
+    copy = before._replace(**{name: getattr(before, name).copy() for name in PER_TRACK})
     batch = batch_of([words_of(PATTERN, "bab")], [np.arange(2, 5)])
     first, second = (rows_of(forecaster.advance(batch, before)[0]) for _ in range(2))
     assert first == second
@@ -164,7 +164,7 @@ def test_a_model_forecasts_alike_after_a_journey_to_a_worker() -> None:
 
 def test_a_row_of_track_state_stays_small() -> None:
     state = Forecaster([MODEL]).fresh(1)
-    assert sum(column.nbytes for column in state) <= 16 + 4 + 1 + 2 * MODEL.header.max_order
+    assert sum(getattr(state, name).nbytes for name in PER_TRACK) <= 16 + 4 + 1 + 2 * MODEL.header.max_order
 
 
 def test_an_event_that_no_symbol_describes_is_refused_by_name() -> None:

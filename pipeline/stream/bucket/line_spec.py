@@ -219,6 +219,9 @@ def _turned_model(store: Path, pattern: str, turned: Overrides) -> Model:
     """A model as it was turned, kept: a change of one pattern does not decide those of all others anew."""
     assert turned.model_version is not None, "a model that serves has a version"
     model = _model(store, pattern, turned.model_version)
+    if model.trees is not None:
+        msg = f"{model.version} is a {model.kind} model, and a live line asks chains alone. Name a chain's version"
+        raise UnfitError(msg)
     knobs = {name: getattr(turned, name) for name in ("threshold", "horizon", "within", "kind")}
     return model.with_settings(**knobs) if any(value is not None for value in knobs.values()) else model
 

@@ -149,7 +149,16 @@ def _models(stream: StreamSettings, patterns: Sequence[CompiledPattern]) -> dict
     for name in wanted:
         if store.has_groups(name):
             LOGGER.warning("%s: has models by group, which a stream does not ask: that of all tracks serves", name)
-    return {name: store.load(name) for name in wanted}
+    models = {name: store.load(name) for name in wanted}
+    with_trees = [model for model in models.values() if model.trees is not None]
+    if with_trees:
+        first = with_trees[0]
+        msg = (
+            f"stream.models: {first.version} is a {first.kind} model, and a live line asks chains alone. "
+            f"Train {first.pattern} with `model: chain`, or leave it out of stream.forecast."
+        )
+        raise InputError(msg)
+    return models
 
 
 def _spec(

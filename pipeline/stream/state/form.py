@@ -27,7 +27,7 @@ def template(part: PartForm) -> Any:
         case "families":
             return blank_family(part.recognised, NO_TRACKS)
         case "models":
-            return fresh_forecaster_state(0, models, places)
+            return fresh_forecaster_state(0, part.models)
         case "family_models":
             return fresh_family_forecaster_state(0, models, places)
 

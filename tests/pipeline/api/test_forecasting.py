@@ -167,3 +167,73 @@ sys.exit("pyspark" in sys.modules)
 def test_no_spark_is_loaded() -> None:
     """In a process of its own, since other tests load it into this one."""
     subprocess.run([sys.executable, "-c", SPARKLESS, __file__], check=True, timeout=120)
+
+
+def of_trees(model: str, name: str = "entry", **forecast: Any) -> Any:
+    wanted = {"order": 1, "horizon": 20, "kind": "within", "within": 6} | forecast
+    where = {"out": "port_km >= 5", "in_port": "port_km < 5"}
+    return fs.pattern(name, "out ; out ; in_port", where, max_gap="1h", forecast={"model": model, **wanted})
+
+
+TREES = [of_trees("hazard"), of_trees("hazard", "when", kind="interval", within=None, threshold=0.5)]
+
+
+@pytest.fixture(scope="module")
+def trees() -> fs.Models:
+    return fs.train(EVENTS, TREES)
+
+
+def test_a_hazard_model_forecasts_what_comes_and_says_what_it_is(trees: fs.Models) -> None:
+    assert [row["model"] for row in trees.trained] == ["hazard", "hazard"]
+    assert trees.trained[0]["scores"]["f1"] > 0.7
+    found = fs.forecast(EVENTS, TREES[0], trees)
+    assert found["probability"].between(0, 1).all()
+    chances = [fs.forecast(EVENTS, of_trees("hazard", within=w), trees, threshold=0.3) for w in (6,)]
+    assert (chances[0]["positive"] == (chances[0]["probability"] >= 0.3)).mean() > 0.999
+    when = fs.forecast(EVENTS, TREES[1], trees)
+    told = when[when["positive"]]
+    assert len(told) > 20
+    assert (told["probability"] >= 0.5 - 1e-6).all()
+    assert told["earliest"].notna().all()
+    assert when[~when["positive"]]["probability"].isna().all()
+
+
+@pytest.mark.parametrize("emit", ["all", "positive", "changes"])
+def test_a_monitor_asks_trees_as_the_whole_frame_does_however_it_is_cut(trees: fs.Models, emit: Any) -> None:
+    events = EVENTS.sort_values("time", kind="stable").reset_index(drop=True)
+    monitor, found = fs.Monitor(TREES, trees, emit=emit), []
+    for part in np.array_split(np.arange(len(events)), 5):
+        monitor.advance(events.iloc[part])
+        found.append(monitor.forecasts)
+        monitor = fs.Monitor(TREES, trees, emit=emit).resume(monitor.state())
+    expected = fs.forecast(events, TREES, trees, emit=emit).sort_values("forecast_id", ignore_index=True)
+    pd.testing.assert_frame_equal(pd.concat(found).sort_values("forecast_id", ignore_index=True), expected)
+
+
+def test_auto_chooses_and_says_why_and_a_folder_keeps_the_trees(tmp_path: Any) -> None:
+    made = fs.train(EVENTS, of_trees("auto"), tmp_path / "models")
+    assert any("auto chose" in note for note in made.trained[0]["notes"])
+    forest = fs.train(EVENTS, of_trees("forest"), tmp_path / "models")
+    assert forest.trained[0]["model"] == "forest"
+    kept = fs.forecast(EVENTS, of_trees("forest"), tmp_path / "models")
+    pd.testing.assert_frame_equal(kept, fs.forecast(EVENTS, of_trees("forest"), forest))
+
+
+def test_what_trees_cannot_do_without_is_named(trees: fs.Models) -> None:
+    with pytest.raises(fs.InputError, match="reads lon, which these events lack"):
+        fs.forecast(EVENTS.drop(columns=["lon"]), TREES[0], trees)
+    strange = EVENTS.assign(kind="submarine")
+    assert len(fs.forecast(strange, TREES[0], trees)) == len(fs.forecast(EVENTS, TREES[0], trees))
+
+
+def test_trees_need_a_match_and_say_so_without_one() -> None:
+    outside = EVENTS[EVENTS["port_km"] > 5]
+    with pytest.warns(fs.ForesailWarning, match="no match in the sample to fit trees on"):
+        alone = fs.train(outside, of_trees("hazard"))
+    assert alone.trained[0]["model"] == "chain"
+    first = EVENTS[EVENTS["track"] == "v0"].reset_index(drop=True)
+    entry = int(first.index[(first["port_km"] < 5) & (first["port_km"].shift() >= 5)][0])
+    once = first.iloc[: entry + 1]
+    with pytest.warns(fs.ForesailWarning):
+        made = fs.train(once, of_trees("auto"))
+    assert made.trained[0]["model"] == "chain"

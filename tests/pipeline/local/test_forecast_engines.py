@@ -35,6 +35,8 @@ PATTERNS = """patterns:
    forecast: {order: 2, horizon: 12, within: 5, per: kind}}
 - {name: when, says: s, where: {out: port_km >= 5, near: port_km < 5}, pattern: "out{2,} ; near", max_gap: 30min,
    forecast: {order: 1, horizon: 15, kind: interval, threshold: 0.5}}
+- {name: soon, says: s, where: {out: port_km >= 5, near: port_km < 5}, pattern: "out ; near",
+   forecast: {model: hazard, order: 1, horizon: 12, within: 5}}
 - {name: approach, says: s, for_each: {layer: ports, as: port}, where: {out: port.distance_m >= 6000,
    inside: port.distance_m < 6000}, pattern: "out ; inside", forecast: {order: 2, horizon: 10, within: 4}}
 """
