@@ -36,9 +36,9 @@ def _named(names: Sequence[str], domain: str | None, overrides: Mapping[str, str
     paths = [Path(name) for name in names if _is_path(name)]
     read = read_catalog(paths) if paths else Catalog(())
     own = read.every
-    there = built_in_catalog(domain)
-    built_in = {entry.name: entry for entry in there.every}
     wanted = [name for name in names if not _is_path(name)]
+    # read only where one is named: files alone are answered sooner
+    built_in = {entry.name: entry for entry in built_in_catalog(domain).every} if wanted else {}
     for name in wanted:
         if name not in built_in:
             msg = f"--patterns {name}: no such file, folder or built-in pattern. {nearest(name, built_in)}".rstrip()

@@ -16,7 +16,6 @@ from foresail.pipeline.cli.faults import FAILED
 from foresail.pipeline.cli.groups import quiet_option
 from foresail.pipeline.errors import OptionError
 from foresail.pipeline.progress import open_progress
-from foresail.pipeline.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from foresail.patterns.catalog.loader import Catalog
@@ -61,8 +60,10 @@ def time_unit_option(command: Command) -> Command:
     )(command)
 
 
-def settings_from(settings_file: Path | None, master: str | None = None, conf: tuple[str, ...] = ()) -> Settings:
+def settings_from(settings_file: Path | None, master: str | None = None, conf: tuple[str, ...] = ()) -> "Settings":
     """The settings that these options, the environment and the file give together."""
+    from foresail.pipeline.settings import read_settings
+
     settings = read_settings(settings_file, options={"spark.master": master})
     if not conf:
         return settings
@@ -77,7 +78,9 @@ def warn_of_rejected(warnings: Iterable[str]) -> None:
         click.secho(f"foresail: WARNING: {warning}", fg="red", bold=True, err=True)
 
 
-def rejected_warning(good: int, rejected: int, paths: Sequence[str], where: Path, settings: Settings) -> dict[str, Any]:
+def rejected_warning(
+    good: int, rejected: int, paths: Sequence[str], where: Path, settings: "Settings"
+) -> dict[str, Any]:
     """What the summary of a job on tables says of rejected rows, once the user has been warned where they are many."""
     from foresail.pipeline.quality.measure import table_warning
 
@@ -85,27 +88,27 @@ def rejected_warning(good: int, rejected: int, paths: Sequence[str], where: Path
     return _warned(rows, rejected, settings, lambda: table_warning(rows, rejected, paths, str(where)))
 
 
-def reasons_warning(summary: Mapping[str, Any], paths: Sequence[str], settings: Settings) -> dict[str, Any]:
+def reasons_warning(summary: Mapping[str, Any], paths: Sequence[str], settings: "Settings") -> dict[str, Any]:
     """The same of a job that writes no rejected rows, but whose summary says why they were rejected."""
     from foresail.pipeline.quality.measure import reasons_warning
 
     return _warned(summary["rows_read"], summary["rejected"], settings, lambda: reasons_warning(summary, paths))
 
 
-def _warned(rows: int, rejected: int, settings: Settings, warning: Callable[[], str]) -> dict[str, Any]:
+def _warned(rows: int, rejected: int, settings: "Settings", warning: Callable[[], str]) -> dict[str, Any]:
     share = rejected / rows if rows else 0.0
     warnings = [warning()] if rejected and share >= settings.rejected.warn_share else []
     warn_of_rejected(warnings)
     return {"rejected_share": round(share, 4), "rejected_warnings": warnings}
 
 
-def end_failed_if_rejected(summary: Mapping[str, Any], settings: Settings) -> None:
+def end_failed_if_rejected(summary: Mapping[str, Any], settings: "Settings") -> None:
     """End with exit code 1 where too large a share of the rows was rejected."""
     if too_many_rejected(summary.get("rejected_share", 0.0), settings):
         raise SystemExit(FAILED)
 
 
-def too_many_rejected(share: float, settings: Settings) -> bool:
+def too_many_rejected(share: float, settings: "Settings") -> bool:
     """Whether so large a share of the rows was rejected that the job counts as failed."""
     limit = settings.rejected.fail_share
     return limit is not None and share >= limit
