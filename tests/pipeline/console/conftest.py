@@ -1,13 +1,16 @@
 """A console over the Parquet output of a line that was recorded, without Kafka and without Spark."""
 
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
 from foresail.pipeline.console.app import make_app
+from foresail.pipeline.console.serving import Server
 from foresail.pipeline.console.state import Console, open_console
 from foresail.pipeline.settings import Settings, read_settings
 from tests.pipeline.console.recorded_line import write_line
@@ -51,3 +54,24 @@ def client(console: Console) -> Iterator[TestClient]:
         browser.get(f"/?token={console.access.token}")
         browser.headers["x-csrf-token"] = browser.get("/api/session").json()["csrf"]
         yield browser
+
+
+@pytest.fixture
+def served(output: Path, tmp_path: Path) -> Iterator[Server]:
+    """A console as the command starts it, on a free port, once it has read all there is."""
+    with serving(console_settings(output, tmp_path / "console.db")) as server:
+        until(lambda: server.console.reader.feed.caught_up)
+        yield server
+
+
+@contextmanager
+def serving(settings: Settings, port: int = 0) -> Iterator[Server]:
+    server = Server(settings, "127.0.0.1", port)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+        thread.join(timeout=20)
+        assert not thread.is_alive()
