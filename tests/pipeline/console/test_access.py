@@ -64,12 +64,10 @@ def test_a_viewer_looks_an_operator_acts_an_admin_turns_knobs(output: Path, tmp_
         for role in users:
             told = client.post("/api/login", json={"user": role, "password": "secret"}).json()
             headers = {"x-csrf-token": told["csrf"]}
-            acknowledge: dict[str, Any] = {"url": f"/api/alerts/{'0' * 32}/operations", "json": {"kind": "acknowledge"}}
+            acknowledge: dict[str, Any] = {"url": "/api/alerts/000/operations", "json": {"kind": "acknowledge"}}
             allowed[role] = [
                 client.get("/api/tracks").status_code,
-                client.post(
-                    f"/api/alerts/{alert}/operations", json={"kind": "acknowledge"}, headers=headers
-                ).status_code,
+                client.post(**acknowledge, headers=headers).status_code,
                 client.post("/api/patterns/none/knobs", json={"order": 1}, headers=headers).status_code,
                 client.get("/api/audit").status_code,
             ]
