@@ -15,6 +15,7 @@ from foresail.pipeline.console.operations import DatabaseError
 from foresail.pipeline.console.rows import AlertRow, RowError, iso, micros
 from foresail.pipeline.console.state import Console
 from foresail.pipeline.console.store import ALERT, FORECAST, NORMAL, Track
+from foresail.pipeline.console.turning import example_of
 
 REFUSED: dict[int | str, dict[str, Any]] = {
     400: {"description": "What was asked for makes no sense; `detail` says why."},
@@ -355,6 +356,12 @@ def drawing(console: Asked, pattern: str) -> dict[str, Any]:
     if found is None:
         raise HTTPException(404, "there is no such pattern in the catalog of the line.")
     return found
+
+
+@router.get("/example", tags=["knobs"])
+def example(console: Asked) -> dict[str, str]:
+    """A pattern to begin with, for who wants to write one."""
+    return {"text": example_of(console.settings)}
 
 
 @router.get("/health", tags=["health"])
