@@ -11,11 +11,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from foresail.bounded_yaml import YamlError, read_yaml, read_yaml_file
+from foresail.pipeline.console.settings import ConsoleSettings
 from foresail.pipeline.errors import SettingsError
+from foresail.pipeline.settings_section import Section
 
 ENVIRONMENT_PREFIX = "FORESAIL_"
 FILE_VARIABLE = "FORESAIL_SETTINGS"
@@ -24,12 +26,6 @@ FILE_VARIABLE = "FORESAIL_SETTINGS"
 def cache_home() -> Path:
     """Where this user's programs keep what they can fetch again."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-
-
-class Section(BaseModel):
-    """A part of the settings; an unknown key is an error, not a surprise."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
 
 
 _sources: ContextVar[tuple[PydanticBaseSettingsSource, ...]] = ContextVar("sources", default=())
@@ -177,6 +173,8 @@ class TopicSettings(Section):
     rejected: str = Field("rejected", description="Messages that are no positions out, with a reason.")
     late: str = Field("late", description="Events that came too late to be put in order out.")
     scores: str = Field("scores", description="Rolling scores of the forecasts out.")
+    tracks: str = Field("tracks", description="Where tracks are out, one row a track and micro-batch.")
+    operations: str = Field("operations", description="What the console's users did about alerts out.")
     control: str = Field("control", description="Control messages in.")
     replies: str = Field("replies", description="Replies to control messages out.")
     dead_letters: str = Field("dead-letters", description="Control messages that were refused out.")
@@ -254,6 +252,7 @@ class StreamSettings(Section):
     checkpoint: Path = Field(Path("checkpoint"), description="Where Spark keeps offsets and state; keep it.")
     output: Path | None = Field(None, description="Also write Parquet here: a folder for each kind of row.")
     to_kafka: bool = Field(True, description="Write to the topics.")
+    tracks: bool = Field(True, description="Tell where tracks are, for the console: one row a track and micro-batch.")
     console: bool = Field(False, description="Show matches and alerts on standard output.")
     topics: TopicSettings = Field(default_factory=TopicSettings, description="The topics.")
     starting_offsets: Literal["earliest", "latest"] = Field(
@@ -293,6 +292,7 @@ class Settings(BaseSettings):
     forecasting: ForecastSettings = Field(default_factory=ForecastSettings, description="Models and forecasts.")
     training: TrainingSettings = Field(default_factory=TrainingSettings, description="Scheduled training.")
     stream: StreamSettings = Field(default_factory=StreamSettings, description="The live line.")
+    console: ConsoleSettings = Field(default_factory=ConsoleSettings, description="The console of the live line.")
 
     @classmethod
     def settings_customise_sources(cls, *_: Any, **named: Any) -> tuple[PydanticBaseSettingsSource, ...]:

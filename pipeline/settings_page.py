@@ -5,7 +5,8 @@ from pathlib import Path
 
 from pydantic.fields import FieldInfo
 
-from foresail.pipeline.settings import ENVIRONMENT_PREFIX, FILE_VARIABLE, Section, Settings, cache_home
+from foresail.pipeline.settings import ENVIRONMENT_PREFIX, FILE_VARIABLE, Settings, cache_home
+from foresail.pipeline.settings_section import Section
 
 HEAD = f"""# Settings
 

@@ -25,6 +25,7 @@ COMMANDS = {
     "forecast": "Say for every event how soon a pattern will come.",
     "evaluate": "Judge forecasts on held-out events, next to simpler and other models.",
     "stream": "The live line: recognise, forecast and alert on events as they come.",
+    "console": "The live map of a line as a web page: tracks, alerts, forecasts, what was done.",
     "replay": "A recorded stream into Kafka, at a multiple of real time or as fast as possible.",
     "configure": "Turn a knob of a running line: threshold, order, patterns on and off.",
     "catalog": "The catalog of patterns: list, show, check, draw, import.",

@@ -20,7 +20,7 @@ from foresail.patterns.recognition.protocol import NEVER_SEEN, Clock, Finding
 from foresail.pipeline.conditions.arrow import array_columns
 from foresail.pipeline.stream.bucket.alerts import Alerting, BucketAlerts
 from foresail.pipeline.stream.bucket.eviction import CHUNKS, ColdStore, KnownChunks, Migrating, evict, fetch, forget
-from foresail.pipeline.stream.bucket.findings import ARRIVED, FORECAST, MATCH
+from foresail.pipeline.stream.bucket.findings import ARRIVED, FORECAST, MATCH, position_rows
 from foresail.pipeline.stream.bucket.line_spec import LineSpec, monitor_for, stored_model
 from foresail.pipeline.stream.bucket.monitor import BucketMonitor
 from foresail.pipeline.stream.bucket.near import near_of
@@ -170,6 +170,8 @@ class Bucket:
             rows, at = self._rows(finding, events)
             self.alerts.note(rows, at, ordered.rows)
             output += self.tally.counted(rows, self.spec.episodes)
+        if self.spec.shown:
+            output.append(position_rows(ordered.rows.iloc[ordered.first_of[1:] - 1], self.spec.shown))
         if self.rules.rerun_us:
             self.past.note(ordered.rows)
         return self._keep(ordered.tracks, places, after), output

@@ -26,8 +26,10 @@ _DDL = {
     pa.bool_(): "boolean",
 }
 MATCH, FORECAST, ALERT, LATE, REJECTED = "match", "forecast", "alert", "late", "rejected"
+POSITION = "position"
+"""Where a track is: one row a track and micro-batch."""
 ACK, COUNTS, OUTCOMES, STATS = "ack", "counts", "outcomes", "stats"
-OUTPUT_KINDS = (MATCH, FORECAST, ALERT, LATE, REJECTED)
+OUTPUT_KINDS = (MATCH, FORECAST, ALERT, LATE, REJECTED, POSITION)
 """What leaves the line; the other kinds are for the driver."""
 
 ARRIVED = "arrived_us"
@@ -108,6 +110,17 @@ def payload_rows(kind: str, payloads: Sequence[dict[str, Any] | str]) -> pa.Tabl
     """A row for each payload, as JSON."""
     texts = [text if isinstance(text, str) else json.dumps(text, default=str) for text in payloads]
     return _of_kind(pa.table({"payload": pa.array(texts, pa.string())}), kind)
+
+
+def position_rows(last: pd.DataFrame, shown: Sequence[str]) -> pa.Table:
+    """The last event of each track as a row of JSON: track, time, place, and what is `shown` of it."""
+    there = [name for name in dict.fromkeys(("lon", "lat", *shown)) if name in last.columns and name != "track"]
+    times = np.datetime_as_string(last["time_us"].to_numpy(np.int64).view("datetime64[us]"))
+    said = pd.DataFrame({"track": last["track"].to_numpy(), "time": [f"{time}+00:00" for time in times]})
+    said = said.assign(**{name: last[name].to_numpy() for name in there})
+    lines = said.to_json(orient="records", lines=True, double_precision=6).splitlines()
+    tracks = pa.array(said["track"].tolist(), pa.string())
+    return _of_kind(pa.table({"track": tracks, "payload": pa.array(lines, pa.string())}), POSITION)
 
 
 def content_rows(kind: str, contents: Sequence[bytes], payloads: Sequence[str]) -> pa.Table:

@@ -76,6 +76,8 @@ class LineSpec:
     """Whether what passes is counted, to learn from."""
     score_share: int = 0
     """Forecasts of one track in so many are compared with what happens; 0 for none."""
+    shown: tuple[str, ...] = ()
+    """Attributes that the topic of tracks shows; none where nobody wants to see where tracks are."""
     reads: Reads = "positions"
     elsewhere: tuple[Reads, ...] = ()
     """What other buckets of the query read: their patterns are no strangers, but not ours."""

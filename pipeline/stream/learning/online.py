@@ -95,6 +95,7 @@ class Online:
             self._metrics.hear_score(pattern, scores)
             if self._settings.kafka.bootstrap_servers is not None:
                 said = {"pattern": pattern, "time": iso(round(time.time() * 1e6)), **scores}
+                said["by_probability"] = rolling.by_probability()
                 self._replies.publish(self._settings.stream.topics.scores, said)
             if rolling.tells():
                 self._judge(pattern, scores["mcc"])

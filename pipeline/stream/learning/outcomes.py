@@ -108,9 +108,22 @@ class Outcomes:
             "tn": float((~positive & ~happened).sum()),
             "squares": float(((some["probability"].to_numpy(float) - happened) ** 2).sum()),
         }
+        counts |= _by_probability(some["probability"].to_numpy(float), happened)
         held = self.tally.setdefault(pattern, dict.fromkeys(counts, 0.0))
         for name, value in counts.items():
             held[name] += value
+
+
+BINS = 20
+"""Probabilities are told apart by twentieths: finer ones would each rest on too few forecasts."""
+BINNED = tuple(f"{what}_{n}" for what in ("forecast", "happened") for n in range(BINS))
+
+
+def _by_probability(probability: NDArray[np.float64], happened: NDArray[np.bool_]) -> dict[str, float]:
+    """How many forecasts there were of each twentieth of probability, and how many of them came true."""
+    twentieth = np.clip((probability * BINS + 1e-9).astype(np.int64), 0, BINS - 1)
+    counts = [*np.bincount(twentieth, minlength=BINS), *np.bincount(twentieth[happened], minlength=BINS)]
+    return {name: float(count) for name, count in zip(BINNED, counts, strict=True)}
 
 
 def _places(form: MonitorForm) -> dict[tuple[str, str], tuple[str | None, str]]:
@@ -181,7 +194,7 @@ class Rolling:
 
     def add(self, outcomes: dict[str, float]) -> None:
         """Take in settled forecasts, and let go of the oldest beyond the window."""
-        self.portions.append({name: float(outcomes[name]) for name in COUNTED})
+        self.portions.append({name: float(outcomes.get(name, 0.0)) for name in (*COUNTED, *BINNED)})
         while len(self.portions) > 1 and self.settled() - _number(self.portions[0]) >= self.window:
             self.portions.popleft()
 
@@ -200,6 +213,11 @@ class Rolling:
             "brier": squares / number if number else 0.0,
             "settled": number,
         }
+
+    def by_probability(self) -> dict[str, list[int]]:
+        """Of each twentieth of probability: how many forecasts had it, and how many of them came true."""
+        sums = [int(sum(portion[name] for portion in self.portions)) for name in BINNED]
+        return {"forecasts": sums[:BINS], "happened": sums[BINS:]}
 
     def tells(self) -> bool:
         """Whether the scores rest on enough forecasts to be judged by."""

@@ -38,6 +38,11 @@ from foresail.pipeline.stream.query.source import CANONICAL, parsed_fields
 LOGGER = logging.getLogger(__name__)
 
 
+SHOWN = {
+    "maritime": ("name", "mmsi", "vessel_type", "length_m", "speed_kn", "course_deg", "heading_deg", "nav_status"),
+    "fleet": ("name", "speed_kmh", "course_deg", "heading_deg", "engine", "fuel_level"),
+}
+"""By domain what the topic of tracks says of a position beside its place, where the line knows it."""
 KnownTypes: TypeAlias = Mapping[Reads, Mapping[str, AttributeType]]
 """The attributes of each kind of events that the query makes, and their types."""
 
@@ -119,8 +124,10 @@ def _line(
     mine = {name: model for name, model in models.items() if name in fitting.entries}
     families = list(fitting.families.values())
     spec = _spec(reads, fitting.plain, families, mine, stream)
-    wanted = {"lon", "lat", *_attributes(spec), *stream.attributes}
+    shown = ("lon", "lat", *SHOWN[stream.domain]) if stream.tracks and reads == "positions" else ()
+    wanted = {"lon", "lat", *_attributes(spec), *stream.attributes, *shown}
     types = {name: kind for name, kind in known[reads].items() if name in wanted}
+    spec = replace(spec, shown=tuple(name for name in shown if name in types))
     return CompiledLine(replace(spec, types=types), tuple(map(tuple, families)), fitting.entries, tuple(types))
 
 

@@ -18,9 +18,25 @@ from foresail.pipeline.results.match_columns import match_columns
 from foresail.pipeline.schemas import TIME_FORMAT
 from foresail.pipeline.settings import Settings, TopicSettings
 from foresail.pipeline.stream.bucket import findings
-from foresail.pipeline.stream.bucket.findings import ALERT, FORECAST, FORECAST_KIND, LATE, MATCH, OUTPUT_KINDS, REJECTED
+from foresail.pipeline.stream.bucket.findings import (
+    ALERT,
+    FORECAST,
+    FORECAST_KIND,
+    LATE,
+    MATCH,
+    OUTPUT_KINDS,
+    POSITION,
+    REJECTED,
+)
 
-FOLDERS = {MATCH: "matches", FORECAST: "forecasts", ALERT: "alerts", LATE: "late", REJECTED: "rejected"}
+FOLDERS = {
+    MATCH: "matches",
+    FORECAST: "forecasts",
+    ALERT: "alerts",
+    LATE: "late",
+    REJECTED: "rejected",
+    POSITION: "tracks",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +118,7 @@ def topic_of(topics: TopicSettings) -> Column:
         ALERT: topics.alerts,
         LATE: topics.late,
         REJECTED: topics.rejected,
+        POSITION: topics.tracks,
     }
     return F.coalesce(*(F.when(F.col("kind") == kind, F.lit(name)) for kind, name in names.items()))
 

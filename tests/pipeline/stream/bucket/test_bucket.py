@@ -279,3 +279,21 @@ def test_a_bad_control_message_is_refused_with_a_reason_and_changes_nothing(stay
     assert "not JSON" in replies[0]
     assert "There are: stays" in replies[2]
     assert len(line.rows("match")) == 4
+
+
+def test_each_track_of_a_micro_batch_is_shown_once_where_it_was_last() -> None:
+    events = lines.some_events(4, tracks=5, events=200)
+    rng = np.random.default_rng(1)
+    events = events.assign(lon=rng.uniform(-5, -4, 200), lat=48.5, name='<b>"ship"</b>', speed_kn=np.nan)
+    running = lines.Running(replace(lines.spec_for(lines.some_patterns()), shown=("lon", "lat", "name", "speed_kn")))
+    halves = [events[:100], events[100:]]
+    for half in halves:
+        running.told = []
+        running.read(half, control=['{"id": "1", "flush": true}'])
+        rows = [json.loads(row["payload"]) for row in running.rows("position")]
+        last = half.sort_values("time_us").groupby("track").last()
+        assert {row["track"]: row["lon"] for row in rows} == pytest.approx(last["lon"].to_dict(), abs=1e-6)
+        assert len(rows) == len(last)
+        assert rows[0]["name"] == '<b>"ship"</b>'
+        assert rows[0]["speed_kn"] is None
+        assert rows[0]["time"].endswith("+00:00")

@@ -71,7 +71,8 @@ def test_a_forecast_is_right_when_the_match_comes_within_its_events() -> None:
     outcomes.read(forecasts(1, [1, 1, 0, 0, 0, 0, 0]), [MODEL], match_at((3, 4)), track(7))
     # positive at 1 and 2 with a match at 4; negative at 3 with a match at 4; negative at 4 with none until 7
     squares = outcomes.tally["p"].pop("squares")
-    assert outcomes.tally == {"p": {"tp": 2.0, "fp": 0.0, "fn": 1.0, "tn": 1.0}}
+    outcome = {name: outcomes.tally["p"][name] for name in ("tp", "fp", "fn", "tn")}
+    assert outcome == {"tp": 2.0, "fp": 0.0, "fn": 1.0, "tn": 1.0}
     assert squares == pytest.approx(2 * 0.2**2 + 0.9**2 + 0.1**2)
     assert len(outcomes.saved()) == 3  # type: ignore[arg-type]
 
@@ -128,3 +129,16 @@ def test_a_few_forecasts_say_nothing() -> None:
     assert not rolling.tells()
     rolling.add(outcomes(0, 10, 0, 0))
     assert rolling.tells()
+
+
+def test_settled_forecasts_are_also_counted_by_their_probability() -> None:
+    outcomes = Outcomes(1, None)
+    ordered = track(10)
+    outcomes.read(forecasts(1, [1, 1, 0, 0, 0, 0, 0, 0, 0, 0]), [MODEL], match_at((3, 4)), ordered)
+    rolling = Rolling(100)
+    rolling.add(outcomes.tally["p"])
+    binned = rolling.by_probability()
+    assert sum(binned["forecasts"]) == rolling.settled()
+    assert binned["forecasts"][16] == 2
+    assert binned["happened"][16] == 2
+    assert sum(binned["happened"]) == rolling.portions[0]["tp"] + rolling.portions[0]["fn"]
