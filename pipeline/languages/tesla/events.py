@@ -5,7 +5,7 @@ Tables differ in their columns, and so do the types in one table; what a row doe
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -176,16 +176,25 @@ class Notified:
     notes: tuple[str, ...]
 
 
-def notify(entry: TeslaEntry, plan: RulePlan, tables: EventTables, named: Named, dictionary: Dictionary) -> Notified:
-    """The events of all tables that rules read, in order of time and then of the input."""
+def notify(
+    entry: TeslaEntry,
+    plan: RulePlan,
+    tables: EventTables,
+    named: Named,
+    dictionary: Dictionary,
+    matches: Mapping[str, Sequence[EventTable]] | None = None,
+) -> Notified:
+    """The events of all tables that rules read, in order of time and then of the input; `matches` are by pattern."""
     numbers = {name: number for number, name in enumerate(plan.lowered.types)}
     conditions = entry.conditions()
     schema = _schema(tables, named)
     for name, condition in conditions.items():
         _check_condition(entry, name, condition, schema)
+    sources = [*tables.tables]
+    for name, pattern in entry.matched().items():
+        sources += [replace(table, of_type=name) for table in (matches or {}).get(pattern, ())]
     parts = [
-        _of_table(table, plan, numbers, conditions, schema, bool(entry.types), named, dictionary)
-        for table in tables.tables
+        _of_table(table, plan, numbers, conditions, schema, bool(entry.types), named, dictionary) for table in sources
     ]
     merged = _merged([part for part in parts if len(part)], len(plan.lowered.attributes))
     notes = _missing_notes(entry, plan, tables, merged)

@@ -105,7 +105,7 @@ def _events(rule: Resolved, times: NDArray[np.int64], sources: NDArray[np.int64]
     count, slots = times.shape
     names = pa.array(rule.names, pa.string()).take(pa.array(np.tile(np.arange(slots), count)))
     flat = sources.ravel()
-    positions = pa.array(flat, mask=(flat < 0) | (flat == NO_PLACE))
+    positions = pa.array(flat, mask=(flat < 0) | (flat >= NO_PLACE))
     inner = pa.StructArray.from_arrays([pa.array(times.ravel()).cast(_TIME), positions], fields=list(EVENTS.item_type))
     return pa.MapArray.from_arrays(pa.array(np.arange(0, count * slots + 1, slots), pa.int32()), names, inner)
 
