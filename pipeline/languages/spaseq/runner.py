@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from foresail.patterns.catalog.loader import Catalog
@@ -10,6 +11,7 @@ from foresail.patterns.spaseq.entry import SpaseqEntry
 from foresail.patterns.spaseq.events import GraphEvent, Rejected
 from foresail.patterns.spaseq.results import Binding
 from foresail.pipeline.errors import InputError
+from foresail.pipeline.languages.recognise_job import write_rows
 from foresail.pipeline.languages.runner import Found, count_rows
 from foresail.pipeline.languages.spaseq.answering import Events, answer
 from foresail.pipeline.languages.spaseq.graph_files import (
@@ -79,9 +81,32 @@ class SpaseqRunner:
         return _found(queries, GraphsRead(), Events((), frame, named))
 
     def in_spark(self, spark: "SparkSession", request: "RecogniseRequest", progress: "Progress") -> Found | None:
-        """Graphs are read in this process."""
-        del spark, request, progress
-        return None
+        """Queries over columns by Spark's workers; None where graphs are read, which is done in this process."""
+        if any(graph_files(path) for path in request.events if "://" not in path):
+            return None
+        queries = queries_of(request.catalog)
+        if not all(entry.mappings() for entry in queries):
+            return None
+        from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - only where Spark is
+
+        from foresail.pipeline.languages.spaseq import spark_job  # noqa: PLC0415 - only where Spark is
+        from foresail.pipeline.sources.parquet_files import events_folder  # noqa: PLC0415 - only where Spark is
+        from foresail.pipeline.sources.table import read_events  # noqa: PLC0415 - only where Spark is
+
+        paths = [events_folder(path) for path in request.events]
+        events = read_events(spark, paths, request.types, request.time_unit)
+        schema = {field.name: field.type for field in to_arrow_schema(events.good.schema)}
+        shared = spark_job.shared_columns(queries, schema)
+        if shared is None:
+            return None
+        with TemporaryDirectory(dir=request.out, prefix=".bindings-") as folder, progress.step("recognising"):
+            searched = spark_job.search(events.good, shared, Path(folder))
+            table = spark_job.read_back(Path(folder))
+        write_rows(RESULTS, table, request.out, request.form)
+        marked = tuple(json.dumps({"reason": row["reason"], "raw": row["raw"]}) for row in events.rejected.collect())
+        counts = count_rows(table, "query", [entry.name for entry in queries])
+        notes = (*spark_job.notes_of(shared), *limit_notes(searched.limits))
+        return Found(table.slice(0, 0), counts, searched.rows, notes, (*marked, *searched.rejected), searched.limits)
 
 
 RUNNER = SpaseqRunner()
