@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from foresail.patterns.catalog.loader import Catalog
+from foresail.patterns.spaseq.construct import STREAM, constructed
 from foresail.patterns.spaseq.entry import SpaseqEntry
 from foresail.patterns.spaseq.events import GraphEvent, Rejected
 from foresail.patterns.spaseq.results import Binding
@@ -27,6 +29,7 @@ from foresail.pipeline.local.files import Reading, read_tables
 from foresail.pipeline.local.frames import ArrowFrame, Frame
 from foresail.pipeline.local.sorted_events import Named
 from foresail.pipeline.reports.page import count_of
+from foresail.pipeline.sinks.trig import graphs_as_trig
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from foresail.pipeline.local.trying import EventSource
     from foresail.pipeline.progress import Progress
 
+CONSTRUCTED = "constructed.trig"
 MOST_TOLD = 5
 """Rejected events that notes tell one by one."""
 
@@ -147,10 +151,13 @@ def _found(queries: Sequence[SpaseqEntry], read: GraphsRead, events: Events) -> 
     limits: dict[str, int] = {}
     notes = list(read.notes)
     declared: set[str] = set()
+    made: list[GraphEvent] = []
     rows = 0
-    for entry in queries:
-        declared |= entry.plan().streams
-        found = answer(entry, events)
+    for entry in _makers_first(queries):
+        plan = entry.plan()
+        declared |= plan.streams
+        found = answer(entry, replace(events, graphs=[*events.graphs, *made]) if made else events)
+        made += constructed(plan, found.results)
         results += found.results
         rejected += found.rejected
         notes += found.notes
@@ -164,7 +171,27 @@ def _found(queries: Sequence[SpaseqEntry], read: GraphsRead, events: Events) -> 
     table = binding_table(results)
     counts = count_rows(table, "query", [entry.name for entry in queries])
     lines = tuple(json.dumps({"reason": r.reason, "detail": r.detail, "origin": r.origin}) for r in rejected)
-    return Found(table, counts, len(read.events) + rows, tuple(dict.fromkeys(notes)), lines, limits)
+    files = {CONSTRUCTED: graphs_as_trig(made)} if any(entry.plan().query.construct for entry in queries) else {}
+    return Found(table, counts, len(read.events) + rows, tuple(dict.fromkeys(notes)), lines, limits, files)
+
+
+def _makers_first(queries: Sequence[SpaseqEntry]) -> list[SpaseqEntry]:
+    """The queries, each behind those whose graphs it reads."""
+    made_by = {f"{STREAM}{entry.name}": entry for entry in queries if entry.plan().query.construct}
+    ordered: list[SpaseqEntry] = []
+
+    def place(entry: SpaseqEntry, above: tuple[str, ...]) -> None:
+        if entry.name in above:
+            msg = f"{entry.name}: reads its own graphs, through {' and '.join(above)}. Break the circle."
+            raise InputError(msg)
+        for iri in sorted(entry.plan().streams & set(made_by)):
+            place(made_by[iri], (*above, entry.name))
+        if entry not in ordered:
+            ordered.append(entry)
+
+    for entry in queries:
+        place(entry, ())
+    return ordered
 
 
 def limit_notes(limits: Mapping[str, int]) -> list[str]:
