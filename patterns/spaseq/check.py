@@ -67,6 +67,14 @@ def check_variables(
                 f"{nearest(variable.name, known)}Bound: {listed}."
             )
             raise PatternError(msg)
+    for name in query.construct.variables if query.construct else ():
+        if name not in known:
+            listed = ", ".join(f"?{each}" for each in sorted(known))
+            msg = (
+                f"{query.place}: ?{name} of CONSTRUCT is bound by no GPM of the sequence. "
+                f"{nearest(name, known)}Bound: {listed}."
+            )
+            raise PatternError(msg)
     if query.partition_by is None:
         return
     for gpm in query.gpms:

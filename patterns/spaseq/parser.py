@@ -23,7 +23,7 @@ from foresail.patterns.spaseq.syntax import (
     Use,
     Variable,
 )
-from foresail.patterns.spaseq.triples import read_triples
+from foresail.patterns.spaseq.triples import Triples, read_triples
 
 _UNITS_US = {"SECOND": 1_000_000, "MINUTE": 60_000_000, "HOUR": 3_600_000_000}
 _MOST_WINDOW_DIGITS = 9
@@ -102,10 +102,16 @@ class _Reader:
             return None
         return tuple(self._variable(token) for token in _held(tree))
 
-    def _construct(self, tree: Tree[Token]) -> str:
+    def _construct(self, tree: Tree[Token]) -> Triples:
         group = _held(tree)[0]
-        GroupReader(self._text, self._where, self._prefixes).read(group)
-        return self._text[group.meta.start_pos + 1 : group.meta.end_pos - 1]
+        reader = GroupReader(self._text, self._where, self._prefixes)
+        reader.read(group)
+        found = read_triples(_held(group), reader.iri_of, template=True)
+        if not found.complete or not found.found:
+            where = self._where.at(group.meta.line, group.meta.column)
+            msg = f"{where}: CONSTRUCT takes triples of plain terms. Write [] as _:b, and leave out what is no triple."
+            raise PatternError(msg)
+        return found
 
     def _within(self, tree: Tree[Token]) -> int:
         amount, unit = _held(tree)

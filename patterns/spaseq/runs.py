@@ -154,6 +154,9 @@ class _Reading:
             for run in runs:
                 if not self._ended(run):
                     self._choose(run, atom, plan)
+                elif plan.postfix == "!" and atom == self.machine.last:
+                    # its window has ended without what it must not meet
+                    self.found.append(Found(run.last_us, run.trace, run.mappings))
             return
         touched = self._touched(plan)
         if plan.after == ",":

@@ -121,7 +121,8 @@ class Query:
 
     prologue: str
     projected: tuple[Variable, ...] | None
-    construct: str | None
+    construct: Triples | None
+    """The template of `CONSTRUCT`, in place of a projection."""
     within_us: int
     partition_by: Variable | None
     streams: tuple[Stream, ...]

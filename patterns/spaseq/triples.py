@@ -43,13 +43,16 @@ class Triples:
         return tuple(dict.fromkeys(term[1:] for term in terms if term.startswith("?")))
 
 
-def read_triples(pieces: Sequence[Token | Tree[Token]], iri_of: Callable[[Token], str]) -> Triples:
-    """The triples among the pieces at the top level of a group."""
-    return _TripleReader(pieces, iri_of).read()
+def read_triples(
+    pieces: Sequence[Token | Tree[Token]], iri_of: Callable[[Token], str], template: bool = False
+) -> Triples:
+    """The triples among the pieces at the top level of a group; in a template a blank node is a plain term."""
+    return _TripleReader(pieces, iri_of, template).read()
 
 
 class _TripleReader:
-    def __init__(self, pieces: Sequence[Token | Tree[Token]], iri_of: Callable[[Token], str]) -> None:
+    def __init__(self, pieces: Sequence[Token | Tree[Token]], iri_of: Callable[[Token], str], template: bool) -> None:
+        self._template = template
         self._pieces = pieces
         self._iri_of = iri_of
         self._place = 0
@@ -125,6 +128,8 @@ class _TripleReader:
                 return self._literal(piece)
             case "NUMBER":
                 return expanded(str(piece)) or ""
+            case "BLANK" if self._template:
+                return str(piece)
             case "NAME" if piece == "a":
                 return TYPE
             case "NAME" if piece in ("true", "false"):

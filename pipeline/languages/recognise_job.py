@@ -41,6 +41,11 @@ def run_languages(request: "RecogniseRequest", progress: Progress, spark: "Spark
         place = request.out / (f"{runner.results.name}.jsonl" if request.form == "jsonl" else runner.results.name)
     with replaced(request.out / "rejected.jsonl") as staging:
         staging.write_text("".join(f"{row}\n" for row in found.rejected), encoding="utf-8")
+    for stale in {file.name for file in request.out.glob("*.trig")} - set(found.files):
+        (request.out / stale).unlink()
+    for name, text in found.files.items():
+        with replaced(request.out / name) as staging:
+            staging.write_text(text, encoding="utf-8")
     for note in found.notes:
         progress.say(note)
     return summary_of(found, runner.results, time.monotonic() - began) | {"engine": engine, "output": str(place)}

@@ -63,6 +63,8 @@ class Found:
     """Rows that are no events, as JSON with the reason of each."""
     limits: Mapping[str, int] = field(default_factory=dict)
     """How much was left out because of a limit, by its name."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Further files that are written beside the rows, by name."""
 
 
 class Runner(Protocol):

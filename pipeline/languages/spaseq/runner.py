@@ -2,14 +2,18 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from foresail.patterns.catalog.loader import Catalog
+from foresail.patterns.spaseq.construct import STREAM, constructed
 from foresail.patterns.spaseq.entry import SpaseqEntry
 from foresail.patterns.spaseq.events import GraphEvent, Rejected
 from foresail.patterns.spaseq.results import Binding
 from foresail.pipeline.errors import InputError
+from foresail.pipeline.languages.recognise_job import write_rows
 from foresail.pipeline.languages.runner import Found, count_rows
 from foresail.pipeline.languages.spaseq.answering import Events, answer
 from foresail.pipeline.languages.spaseq.graph_files import (
@@ -25,6 +29,7 @@ from foresail.pipeline.local.files import Reading, read_tables
 from foresail.pipeline.local.frames import ArrowFrame, Frame
 from foresail.pipeline.local.sorted_events import Named
 from foresail.pipeline.reports.page import count_of
+from foresail.pipeline.sinks.trig import graphs_as_trig
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,6 +38,7 @@ if TYPE_CHECKING:
     from foresail.pipeline.local.trying import EventSource
     from foresail.pipeline.progress import Progress
 
+CONSTRUCTED = "constructed.trig"
 MOST_TOLD = 5
 """Rejected events that notes tell one by one."""
 
@@ -79,9 +85,32 @@ class SpaseqRunner:
         return _found(queries, GraphsRead(), Events((), frame, named))
 
     def in_spark(self, spark: "SparkSession", request: "RecogniseRequest", progress: "Progress") -> Found | None:
-        """Graphs are read in this process."""
-        del spark, request, progress
-        return None
+        """Queries over columns by Spark's workers; None where graphs are read, which is done in this process."""
+        if any(graph_files(path) for path in request.events if "://" not in path):
+            return None
+        queries = queries_of(request.catalog)
+        if not all(entry.mappings() for entry in queries):
+            return None
+        from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - only where Spark is
+
+        from foresail.pipeline.languages.spaseq import spark_job  # noqa: PLC0415 - only where Spark is
+        from foresail.pipeline.sources.parquet_files import events_folder  # noqa: PLC0415 - only where Spark is
+        from foresail.pipeline.sources.table import read_events  # noqa: PLC0415 - only where Spark is
+
+        paths = [events_folder(path) for path in request.events]
+        events = read_events(spark, paths, request.types, request.time_unit)
+        schema = {field.name: field.type for field in to_arrow_schema(events.good.schema)}
+        shared = spark_job.shared_columns(queries, schema)
+        if shared is None:
+            return None
+        with TemporaryDirectory(dir=request.out, prefix=".bindings-") as folder, progress.step("recognising"):
+            searched = spark_job.search(events.good, shared, Path(folder))
+            table = spark_job.read_back(Path(folder))
+        write_rows(RESULTS, table, request.out, request.form)
+        marked = tuple(json.dumps({"reason": row["reason"], "raw": row["raw"]}) for row in events.rejected.collect())
+        counts = count_rows(table, "query", [entry.name for entry in queries])
+        notes = (*spark_job.notes_of(shared), *limit_notes(searched.limits))
+        return Found(table.slice(0, 0), counts, searched.rows, notes, (*marked, *searched.rejected), searched.limits)
 
 
 RUNNER = SpaseqRunner()
@@ -122,10 +151,13 @@ def _found(queries: Sequence[SpaseqEntry], read: GraphsRead, events: Events) -> 
     limits: dict[str, int] = {}
     notes = list(read.notes)
     declared: set[str] = set()
+    made: list[GraphEvent] = []
     rows = 0
-    for entry in queries:
-        declared |= entry.plan().streams
-        found = answer(entry, events)
+    for entry in _makers_first(queries):
+        plan = entry.plan()
+        declared |= plan.streams
+        found = answer(entry, replace(events, graphs=[*events.graphs, *made]) if made else events)
+        made += constructed(plan, found.results)
         results += found.results
         rejected += found.rejected
         notes += found.notes
@@ -139,7 +171,27 @@ def _found(queries: Sequence[SpaseqEntry], read: GraphsRead, events: Events) -> 
     table = binding_table(results)
     counts = count_rows(table, "query", [entry.name for entry in queries])
     lines = tuple(json.dumps({"reason": r.reason, "detail": r.detail, "origin": r.origin}) for r in rejected)
-    return Found(table, counts, len(read.events) + rows, tuple(dict.fromkeys(notes)), lines, limits)
+    files = {CONSTRUCTED: graphs_as_trig(made)} if any(entry.plan().query.construct for entry in queries) else {}
+    return Found(table, counts, len(read.events) + rows, tuple(dict.fromkeys(notes)), lines, limits, files)
+
+
+def _makers_first(queries: Sequence[SpaseqEntry]) -> list[SpaseqEntry]:
+    """The queries, each behind those whose graphs it reads."""
+    made_by = {f"{STREAM}{entry.name}": entry for entry in queries if entry.plan().query.construct}
+    ordered: list[SpaseqEntry] = []
+
+    def place(entry: SpaseqEntry, above: tuple[str, ...]) -> None:
+        if entry.name in above:
+            msg = f"{entry.name}: reads its own graphs, through {' and '.join(above)}. Break the circle."
+            raise InputError(msg)
+        for iri in sorted(entry.plan().streams & set(made_by)):
+            place(made_by[iri], (*above, entry.name))
+        if entry not in ordered:
+            ordered.append(entry)
+
+    for entry in queries:
+        place(entry, ())
+    return ordered
 
 
 def limit_notes(limits: Mapping[str, int]) -> list[str]:

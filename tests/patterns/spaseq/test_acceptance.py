@@ -227,6 +227,13 @@ def test_28_optional_and_negated_patterns(seq: str, text: str, expected: list[st
     assert traces(results(typed(seq), letters(text))) == expected
 
 
+def test_a_last_negation_is_decided_by_its_own_window() -> None:
+    seq = typed("A, B, C!").replace("WITHIN 3600 ", "WITHIN 3 ")
+    # the window [1, 4] ends with B, and what comes at 5 is of the next
+    read_at = [letters("XA_BC")[time - 1] for time in (1, 2, 4, 5)]
+    assert traces(results(seq, read_at)) == ["A2 B4"]
+
+
 @pytest.mark.parametrize(
     ("text", "fault", "line"),
     [

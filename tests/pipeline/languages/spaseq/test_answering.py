@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
@@ -24,10 +25,15 @@ from foresail.patterns.spaseq.machine import Machine
 from foresail.patterns.spaseq.mapping import read_mapping
 from foresail.patterns.spaseq.options import Options
 from foresail.patterns.spaseq.plan import compile_query
+from foresail.pipeline.catalogs import catalog_named
 from foresail.pipeline.cli.catalog import command as catalog_command
 from foresail.pipeline.cli.try_patterns import command as try_patterns
+from foresail.pipeline.jobs.recognise_request import RecogniseRequest
+from foresail.pipeline.languages.recognise_job import run_languages
 from foresail.pipeline.languages.spaseq.mapped_tables import MappedRows, mapped_rows, schema_of, terms_of
+from foresail.pipeline.languages.spaseq.results import RESULTS
 from foresail.pipeline.local.frames import ArrowFrame
+from foresail.pipeline.progress import open_progress
 
 BOATS, DB = "http://harbour.org/boats", "http://harbour.org/db"
 MAPPING = {
@@ -335,3 +341,16 @@ def test_numbers_without_a_term_are_no_triples() -> None:
     assert "direction" not in said[0]
     assert '"0.3"^^<http://www.w3.org/2001/XMLSchema#decimal>' in said[2]
     assert "<urn:mmsi:1>" in said[2]
+
+
+@pytest.mark.spark
+def test_spark_finds_the_same_rows(boats: Path, spark: Any) -> None:
+    expected, _ = tried(boats)
+    request = RecogniseRequest(
+        [str(boats / "positions.csv")],
+        catalog_named([str(boats / "catch.yaml")], None, {}, languages=True),
+        boats / "out",
+    )
+    summary = run_languages(request, open_progress(quiet=True), spark)
+    assert (summary["engine"], summary["bindings"], summary["events"], summary["rejected"]) == ("spark", 1, 7, 3)
+    assert list(RESULTS.rows(pq.read_table(boats / "out" / "bindings"))) == expected

@@ -12,6 +12,7 @@ import foresail as fs
 from foresail.pipeline.cli.catalog import command as catalog_command
 from foresail.pipeline.cli.recognise import command as recognise
 from foresail.pipeline.cli.try_patterns import command as try_patterns
+from foresail.pipeline.errors import InputError
 
 U1, U2 = "http://streams/u1", "http://streams/u2"
 A = "DEFINE GPM A ON u1 { ?h :pow ?p . ?h :loc ?l }"
@@ -241,3 +242,56 @@ def test_the_catalog_shows_checks_and_draws_a_query(nine: Path) -> None:
     assert tried(nine / "again.yaml", nine / "e.jsonl") == tried(file, nine / "e.jsonl")
     run(catalog_command, "draw", "q", "--patterns", file, "-o", nine / "q.dot")
     assert '2 -> 2 [label="B again"];' in (nine / "q.dot").read_text()
+
+
+MADE = "urn:foresail:query:q"
+TEMPLATE = "CONSTRUCT { ?h :windAt _:w . _:w :value ?v }"
+SECOND = f"""language: spaseq
+name: second
+says: Reads what another query makes.
+query: |
+  PREFIX : <http://ex/>
+  SELECT ?h ?v WITHIN 1 HOUR FROM STREAM made <{MADE}>
+  WHERE {{ SEQ(M) DEFINE GPM M ON made {{ ?h :windAt ?w . ?w :value ?v }} }}
+"""
+
+
+def test_constructed_graphs_are_events_of_a_new_stream(nine: Path) -> None:
+    text = query("A ; B").replace("SELECT *", TEMPLATE)
+    patterns = nine / "both"
+    patterns.mkdir()
+    (patterns / "second.yaml").write_text(SECOND)
+    entry(patterns, text)
+    done = run(
+        recognise, "--engine", "local", "--patterns", patterns, "--events", nine / "e.jsonl",
+        "--out", nine / "out", "--format", "jsonl", "--json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1])["bindings_by_query"] == {"q": 2, "second": 2}
+    rows = [json.loads(row) for row in (nine / "out/bindings.jsonl").read_text().splitlines()]
+    of_second = [row for row in rows if row["query"] == "second"]
+    assert [row["bindings"]["v"] for row in of_second] == ["<http://ex/Vl1>", "<http://ex/Vl2>"]
+    assert [row["events"][0]["stream"] for row in of_second] == [MADE, MADE]
+    # what is written is what a query reads
+    again, _ = tried(patterns / "second.yaml", nine / "out/constructed.trig")
+    assert [(row["time"], row["bindings"]) for row in again] == [(row["time"], row["bindings"]) for row in of_second]
+    selecting = nine / "q.spaseq"
+    run(recognise, "--engine", "local", "--patterns", selecting, "--events", nine / "e.jsonl", "--out", nine / "out")
+    assert not (nine / "out/constructed.trig").exists()
+
+
+def test_what_a_template_cannot_say_is_told(nine: Path) -> None:
+    for template, fault in (
+        ("CONSTRUCT { ?nobody :is :here }", "?nobody of CONSTRUCT is bound by no GPM"),
+        ("CONSTRUCT { ?h :is [] }", "CONSTRUCT takes triples of plain terms"),
+        ("CONSTRUCT { }", "CONSTRUCT takes triples of plain terms"),
+    ):
+        done = run(catalog_command, "check", entry(nine, query("A ; B").replace("SELECT *", template)))
+        assert done.exit_code == 1
+        assert fault in done.stderr
+
+
+def test_queries_that_read_each_other_are_refused(nine: Path) -> None:
+    text = query("A ; B").replace("SELECT *", TEMPLATE).replace(f"<{U1}>", f"<{MADE}>")
+    with pytest.raises(InputError, match="q: reads its own graphs, through q"):
+        tried(entry(nine, text), nine / "e.jsonl")
