@@ -169,7 +169,8 @@ def forecast_reasons(forecasts: pa.Table, models: Mapping[str, Model]) -> list[s
 
 
 def _reason(row: Mapping[str, Any], model: Model | None) -> str:
-    if model is not None and row.get("chain_state") is not None:
+    # of a model with trees the chain state tells where the automaton stands, and not what is expected
+    if model is not None and model.trees is None and row.get("chain_state") is not None:
         return explained(model, int(row["chain_state"]))
     if row["probability"] is None:
         return f"No interval reaches the threshold for {row['pattern']}."

@@ -36,7 +36,7 @@ from foresail.pipeline.stream.bucket.ordering import (
 from foresail.pipeline.stream.bucket.output_rows import BatchCounts, finding_rows
 from foresail.pipeline.stream.bucket.rerun import Past, may_rerun, rerun
 from foresail.pipeline.stream.bucket.rules import BucketRules
-from foresail.pipeline.stream.bucket.words import carried, packed, recrossed, words_of
+from foresail.pipeline.stream.bucket.words import carried, carried_attributes, packed, recrossed, words_of
 from foresail.pipeline.stream.control.message import Configuration
 from foresail.pipeline.stream.learning.outcomes import Outcomes, chosen
 from foresail.pipeline.stream.learning.training import counted_rows
@@ -248,6 +248,10 @@ class Bucket:
         if self.monitor.kept:
             values = array_columns(carried(rows, [some.value for some in self.monitor.kept], self.spec.types))
             columns |= value_columns(self.monitor.kept, values, len(rows))
+        if self.monitor.inputs:
+            names = dict.fromkeys(column.name for column in self.monitor.inputs)
+            values = array_columns(carried_attributes(rows, names, self.spec.types))
+            columns |= {column.key: column.numbers(values[column.name]) for column in self.monitor.inputs}
         layers = {}
         for n, family in enumerate(self.spec.families):
             count = words_for(len(family.conditions))

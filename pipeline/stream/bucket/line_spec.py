@@ -15,6 +15,7 @@ from foresail.models.family_forecaster import FamilyForecaster
 from foresail.models.forecaster import Forecaster
 from foresail.models.identity import identity_of
 from foresail.models.model import Emission, Model
+from foresail.models.reader import input_columns_of
 from foresail.models.store import ModelStore
 from foresail.models.store.manifest import inside
 from foresail.patterns.catalog.entry import PatternEntry
@@ -111,6 +112,8 @@ def _monitor(name: str, key: str) -> BucketMonitor:
     models = _models(spec, configuration, (*plain, *(p for family in spec.families for p in family.patterns)))
     mine = [models[p.name] for p in plain if p.name in models]
     _require_crossing(spec, (column.value for column in kept_columns(plain)))
+    for model in mine:
+        require_inputs(spec, model)
     conditions = _extended(spec, [*shared_conditions(plain), *(c for model in mine for c in model.conditions)])
     # everything is needed to score; what is emitted is chosen afterwards
     emission: Emission = "all" if spec.score_share else spec.emission
@@ -164,6 +167,14 @@ def _require_crossing(spec: LineSpec, read: Iterable[Condition | Value]) -> None
             raise UnfitError(msg)
 
 
+def require_inputs(spec: LineSpec, model: Model) -> None:
+    """Refuse a model whose trees read what does not cross."""
+    for column in input_columns_of([model]):
+        if column.name not in spec.types:
+            msg = f"{model.version} reads '{column.name}', which does not cross in this line. Start it anew to use it"
+            raise UnfitError(msg)
+
+
 def check_changed(spec: LineSpec, configuration: Configuration, pattern: str | None) -> None:
     """Refuse what a change of `pattern` names and the store does not have: to build a line and fail takes longer."""
     if configuration.catalog is not None:
@@ -174,7 +185,7 @@ def check_changed(spec: LineSpec, configuration: Configuration, pattern: str | N
     if version is not None and not ModelStore(spec.models).has(pattern, version):
         msg = f"no model {version} of {pattern} in the store. `foresail models list` tells which there are"
         raise UnfitError(msg)
-    model_for(spec, configuration, pattern)
+    require_inputs(spec, model_for(spec, configuration, pattern))
 
 
 def _catalog_folder(spec: LineSpec, version: str) -> Path:
@@ -221,9 +232,6 @@ def _turned_model(store: Path, pattern: str, turned: Overrides) -> Model:
     """A model as it was turned, kept: a change of one pattern does not decide those of all others anew."""
     assert turned.model_version is not None, "a model that serves has a version"
     model = _model(store, pattern, turned.model_version)
-    if model.trees is not None:
-        msg = f"{model.version} is a {model.kind} model, and a live line asks chains alone. Name a chain's version"
-        raise UnfitError(msg)
     knobs = {name: getattr(turned, name) for name in ("threshold", "horizon", "within", "kind")}
     return model.with_settings(**knobs) if any(value is not None for value in knobs.values()) else model
 

@@ -41,6 +41,8 @@ class BucketMonitor(Monitor):
         )
         self.kept = kept_columns(plain)
         """The values that patterns with registers compare."""
+        self.inputs = () if forecaster is None else forecaster.input_columns
+        """What the trees of models read."""
         self.forecaster = forecaster
         self._forecasting: tuple[ModelReader, ...] = (*([forecaster] if forecaster else []), *family_forecasters)
         self._columns: dict[int, ForecastColumns] = {}

@@ -5,7 +5,7 @@ others, those that are still asked for are kept; new ones are computed from the 
 are unknown where it carries none of them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -41,8 +41,13 @@ def packed(rows: pd.DataFrame, name: str, count: int) -> NDArray[np.int64]:
 
 def carried(rows: pd.DataFrame, read: Sequence[Condition | Value], types: Mapping[str, AttributeType]) -> pa.Table:
     """The attributes of these conditions and values, null where the rows do not have them."""
+    return carried_attributes(rows, dict.fromkeys(a.name for some in read for a in attributes_of(some)), types)
+
+
+def carried_attributes(rows: pd.DataFrame, names: Iterable[str], types: Mapping[str, AttributeType]) -> pa.Table:
+    """The named attributes, null where the rows do not have them."""
     columns = {}
-    for name in dict.fromkeys(a.name for some in read for a in attributes_of(some)):
+    for name in names:
         if name == TIME:
             columns[name] = pa.array(rows["time_us"].to_numpy(), pa.timestamp("us"))
         elif name in rows.columns:

@@ -31,12 +31,14 @@ MOST_TABLES = 32
 
 
 def counted_rows(spec: LineSpec, monitor: BucketMonitor, events: EventBatch, state: MonitorState) -> list[pa.Table]:
-    """The counts of these events, a row for each model of a plain pattern."""
+    """The counts of these events, a row for each chain of a plain pattern."""
     if monitor.forecaster is None or not len(events):
         return []
     before = state.parts[monitor.number_of(monitor.forecaster)]
     contents, names = [], []
     for number, model in enumerate(monitor.forecaster.models):
+        if model.trees is not None:
+            continue  # counts make a chain, which is not what serves
         pattern = _pattern(spec, model)
         symbols = SymbolTable(pattern, monitor.conditions).symbols(events.words)
         joined, times, first_of, known = _after_history(monitor.forecaster, number, before, symbols, events)

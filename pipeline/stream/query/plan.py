@@ -12,6 +12,7 @@ from pyspark.sql import types as T  # noqa: N812
 
 from foresail.geo import Layer
 from foresail.models.model import Model
+from foresail.models.reader import input_columns_of
 from foresail.models.store import ModelStore
 from foresail.patterns.catalog.entry import PatternEntry
 from foresail.patterns.catalog.loader import Catalog
@@ -124,8 +125,9 @@ def _line(
     mine = {name: model for name, model in models.items() if name in fitting.entries}
     families = list(fitting.families.values())
     spec = _spec(reads, fitting.plain, families, mine, stream)
+    inputs = _inputs(mine, known[reads])
     shown = ("lon", "lat", *SHOWN[stream.domain]) if stream.tracks and reads == "positions" else ()
-    wanted = {"lon", "lat", *_attributes(spec), *stream.attributes, *shown}
+    wanted = {"lon", "lat", *_attributes(spec), *inputs, *stream.attributes, *shown}
     types = {name: kind for name, kind in known[reads].items() if name in wanted}
     spec = replace(spec, shown=tuple(name for name in shown if name in types))
     return CompiledLine(replace(spec, types=types), tuple(map(tuple, families)), fitting.entries, tuple(types))
@@ -156,16 +158,7 @@ def _models(stream: StreamSettings, patterns: Sequence[CompiledPattern]) -> dict
     for name in wanted:
         if store.has_groups(name):
             LOGGER.warning("%s: has models by group, which a stream does not ask: that of all tracks serves", name)
-    models = {name: store.load(name) for name in wanted}
-    with_trees = [model for model in models.values() if model.trees is not None]
-    if with_trees:
-        first = with_trees[0]
-        msg = (
-            f"stream.models: {first.version} is a {first.kind} model, and a live line asks chains alone. "
-            f"Train {first.pattern} with `model: chain`, or leave it out of stream.forecast."
-        )
-        raise InputError(msg)
-    return models
+    return {name: store.load(name) for name in wanted}
 
 
 def _spec(
@@ -215,6 +208,19 @@ def _attributes(spec: LineSpec) -> tuple[str, ...]:
     read = [*conditions, *(column.value for column in kept_columns(spec.plain))]
     names = (a.name for some in read for a in attributes_of(some) if a.owner is None)
     return tuple(name for name in dict.fromkeys(names) if name != "time")
+
+
+def _inputs(models: Mapping[str, Model], known: Mapping[str, AttributeType]) -> tuple[str, ...]:
+    """What the trees of these models read; a model whose attributes do not come is refused by name."""
+    for model in models.values():
+        missing = [column.name for column in input_columns_of([model]) if column.name not in known]
+        if missing:
+            msg = (
+                f"stream.models: {model.version} reads '{missing[0]}', which the events of this line do not have. "
+                f"Name it in stream.columns if the feed has it, or train {model.pattern} on events without it."
+            )
+            raise InputError(msg)
+    return tuple(column.name for column in input_columns_of(models.values()))
 
 
 FURTHER: dict[str, Kind] = {"double": "number", "long": "long", "string": "text", "boolean": "boolean"}
