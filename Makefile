@@ -26,7 +26,7 @@ $(STAMPS)/jars: $(STAMPS)/packages pipeline/runtime/jars.py
 	@$(FORESAIL) jars
 	@touch $@
 
-$(STAMPS)/kernels: $(STAMPS)/packages $(wildcard patterns/recognition/*.py patterns/tesla/*.py patterns/spaseq/*kernel*.py models/kernels/*.py patterns/conditions/bins.py pipeline/stream/alerts/kernel.py pipeline/stream/messages/*kernel*.py pipeline/feeds/*kernel*.py)
+$(STAMPS)/kernels: $(STAMPS)/packages $(wildcard patterns/recognition/*.py patterns/tesla/*.py patterns/spaseq/*kernel*.py models/kernels/*.py patterns/conditions/bins.py pipeline/results/id_kernel.py pipeline/stream/alerts/kernel.py pipeline/stream/messages/*kernel*.py pipeline/feeds/*kernel*.py)
 	@$(FORESAIL) kernels
 	@touch $@
 

@@ -19,6 +19,7 @@ def command(quiet: bool) -> None:
     from foresail.patterns.tesla.compilation import KERNELS as RULES
     from foresail.pipeline.feeds.cell_kernels import KERNELS as CELLS
     from foresail.pipeline.feeds.settle_kernels import KERNELS as SETTLING
+    from foresail.pipeline.results.id_kernel import KERNELS as IDS
     from foresail.pipeline.stream.alerts.kernel import KERNELS as ALERTS
     from foresail.pipeline.stream.messages.scanning import KERNELS as MESSAGES
 
@@ -33,6 +34,7 @@ def command(quiet: bool) -> None:
         **SETTLING,
         **MESSAGES,
         **ALERTS,
+        **IDS,
     }
     for name, compile_kernel in kernels.items():
         with progress.step(f"compiling the kernel for {name}"):

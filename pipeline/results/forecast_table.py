@@ -14,7 +14,7 @@ from foresail.models.forecasts import NO_FEATURE, Forecasts
 from foresail.models.kernels.decisions import Decisions
 from foresail.models.reader import ModelReader
 from foresail.patterns.recognition.events import EventBatch, Places
-from foresail.pipeline.results.ids import id_of
+from foresail.pipeline.results.id_kernel import Named, ids_of
 from foresail.pipeline.results.match_batch import coordinates
 
 FORECAST_SCHEMA = pa.schema(
@@ -137,12 +137,21 @@ def forecast_rows(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _ids(batch: pa.RecordBatch) -> pa.Array:
-    fields = (batch.column(name).to_pylist() for name in ("model_version", "instance", "track", "time_us", "index"))
-    return pa.array(
-        [id_of(version, instance or "", track, str(time), str(index)) for version, instance, track, time, index
-         in zip(*fields, strict=True)],
-        pa.string(),
-    )  # fmt: skip
+    version, instance, track = (
+        pc.fill_null(batch.column(name), "").dictionary_encode() for name in ("model_version", "instance", "track")
+    )
+    none = np.zeros(batch.num_rows, dtype=np.int64)
+    named = Named(
+        version.indices.to_numpy(),
+        instance.indices.to_numpy(),
+        track.indices.to_numpy(),
+        batch.column("time_us").to_numpy(),
+        batch.column("index").to_numpy(),
+        none,
+        none,
+        none,
+    )
+    return ids_of(version.dictionary, instance.dictionary, track.dictionary, named)
 
 
 def _minutes(seconds: pa.Array) -> pa.Array:

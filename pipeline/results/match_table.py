@@ -1,6 +1,7 @@
 """Matches as workers write them: the columns of `match_columns`, made without going through Spark.
 
-Names come as dictionaries, and an id that many rows share (the changes of one episode) is made once.
+Names come as dictionaries; ids do not, since most are of one row. One that many rows share (the changes of an episode)
+is made once.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,8 @@ from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.recognition.events import Places
 from foresail.patterns.recognition.matches import NO_FEATURE, NOT_COUNTED, STATUS, Matches
 from foresail.patterns.spec import Output
-from foresail.pipeline.results.ids import SEPARATOR, id_of
+from foresail.pipeline.results.id_kernel import Named, ids_of
+from foresail.pipeline.results.ids import SEPARATOR
 from foresail.pipeline.results.match_batch import coordinates
 from foresail.pipeline.results.registers import REGISTERS, register_maps
 
@@ -61,7 +63,7 @@ def match_schema(places: bool) -> pa.Schema:
     """The columns of `match_batch`; names are dictionaries."""
     text = pa.dictionary(pa.int32(), pa.string())
     kinds = {
-        "match_id": text, "pattern": text, "pattern_version": pa.int32(), "instance": text, "track": text,
+        "match_id": pa.string(), "pattern": text, "pattern_version": pa.int32(), "instance": text, "track": text,
         "time": TIME, "index": pa.int64(), "events": pa.list_(pa.int64()), "start_time": TIME,
         "first_start_time": TIME, "registers": REGISTERS, "count": pa.int64(),
         "omitted": pa.int64(), "status": text,
@@ -80,7 +82,7 @@ def _ids(
     slot: NDArray[np.int64],
     features: Sequence[str],
     listed: NDArray[np.bool_],
-) -> pa.DictionaryArray:
+) -> pa.Array:
     """Per row its id; rows of one pattern that follow each other and are named alike share it."""
     order = np.argsort(matches.pattern.astype(np.uint16), kind="stable")
     first = listed[order]
@@ -91,15 +93,18 @@ def _ids(
     number = np.empty(len(order), dtype=np.int32)
     number[order] = np.cumsum(first) - 1
     heads = order[first]
-    names = tracks.take(pa.array(slot[heads])).to_pylist()
-    prefix = [f"{p.name}{SEPARATOR}{p.version}{SEPARATOR}" for p in patterns]
     begin = np.concatenate([[0], matches.members_end[:-1]])[heads] if len(heads) else heads
-    fields = (matches.pattern, matches.id_time, matches.id_tie, matches.feature, matches.index, matches.members_end)
-    ids = []
-    for name, at, p, time, tie, feature, index, end in zip(
-        names, begin.tolist(), *(values[heads].tolist() for values in fields), strict=True
-    ):
-        instance = features[feature] if feature != NO_FEATURE else ""
-        relative = ",".join(str(index - e) for e in matches.members[at:end].tolist()) if end > at else ""
-        ids.append(id_of(f"{prefix[p]}{instance}", name, str(time), str(tie), relative))
-    return pa.DictionaryArray.from_arrays(pa.array(number), pa.array(ids, pa.string()))
+    feature = matches.feature[heads]
+    named = Named(
+        matches.pattern[heads],
+        np.where(feature == NO_FEATURE, len(features), feature),
+        slot[heads],
+        matches.id_time[heads],
+        matches.id_tie[heads],
+        begin,
+        matches.members_end[heads],
+        matches.index[heads],
+    )
+    prefixes = pa.array([f"{p.name}{SEPARATOR}{p.version}" for p in patterns], pa.string())
+    ids = ids_of(prefixes, pa.array([*features, ""], pa.string()), tracks, named, matches.members)
+    return ids.take(pa.array(number))

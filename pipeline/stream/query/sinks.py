@@ -20,7 +20,6 @@ from foresail.pipeline.settings import Settings, TopicSettings
 from foresail.pipeline.stream.bucket import findings
 from foresail.pipeline.stream.bucket.findings import (
     ALERT,
-    COMPOSITE,
     FORECAST,
     FORECAST_KIND,
     LATE,
@@ -37,7 +36,6 @@ FOLDERS = {
     LATE: "late",
     REJECTED: "rejected",
     POSITION: "tracks",
-    COMPOSITE: "composites",
 }
 
 
@@ -121,7 +119,6 @@ def topic_of(topics: TopicSettings) -> Column:
         LATE: topics.late,
         REJECTED: topics.rejected,
         POSITION: topics.tracks,
-        COMPOSITE: topics.composites,
     }
     return F.coalesce(*(F.when(F.col("kind") == kind, F.lit(name)) for kind, name in names.items()))
 
@@ -157,6 +154,6 @@ def joined_replies(acks: list[dict[str, Any]], batch: int) -> list[dict[str, Any
 
 
 def _show(rows: DataFrame) -> None:
-    shown = rows.where(F.col("kind").isin(MATCH, ALERT, COMPOSITE)).select("kind", value_of().alias("value")).limit(50)
+    shown = rows.where(F.col("kind").isin(MATCH, ALERT)).select("kind", value_of().alias("value")).limit(50)
     for row in shown.collect():
         print(f"{row.kind}\t{row.value}", flush=True)
