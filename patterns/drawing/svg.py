@@ -37,6 +37,9 @@ class Drawing:
     def __str__(self) -> str:
         return draw_svg(self.diagram)
 
+    def __repr__(self) -> str:
+        return f"Drawing({self.diagram.title}, {self.diagram.states} states)"
+
     def _repr_svg_(self) -> str:
         return draw_svg(self.diagram)
 

@@ -33,7 +33,7 @@ def find(
     leaves out the rows `updated`. `skip_unfit` leaves out patterns that the events do not fit, and says so.
     Raises `InputError` for events, `PatternError` for patterns that cannot be used.
     """
-    catalog = as_catalog(patterns, languages=True)
+    catalog, updates = as_catalog(patterns, languages=True), wants_updates(episodes)
     if catalog.others:
         return _find_in_language(events, catalog, Named(track, time, time_unit))
     if is_spark(events):
@@ -41,7 +41,7 @@ def find(
 
         return find_in_spark(events, catalog, Named(track, time, time_unit), layers, episodes, skip_unfit)
     sorted_events = events_of(events, Named(track, time, time_unit))
-    prepared = prepare_search(catalog, sorted_events, layers_at_hand(layers), skip_unfit, episodes == "all")
+    prepared = prepare_search(catalog, sorted_events, layers_at_hand(layers), skip_unfit, updates)
     say_skipped(prepared.fitting.skipped)
     matches = find_matches(prepared.sought, sorted_events, sorted_events.has_places)
     return sorted_events.frame.like(matches)
@@ -61,6 +61,14 @@ def _find_in_language(events: Any, catalog: Catalog, named: Named) -> Any:
     for note in found.notes:
         warnings.warn(note, ForesailWarning, stacklevel=3)
     return frame.like(found.table)
+
+
+def wants_updates(episodes: str) -> bool:
+    """Whether the changes of open episodes are asked for too."""
+    if episodes not in ("all", "changes"):
+        msg = f"episodes='{episodes}': is neither 'all' nor 'changes', which leaves out the rows 'updated'. Give one."
+        raise InputError(msg)
+    return episodes == "all"
 
 
 def events_of(events: Any, named: Named) -> SortedEvents:

@@ -2,7 +2,6 @@
 
 import struct
 import warnings
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from foresail.models.groups import PER_TRACK
 from foresail.models.model import Emission
-from foresail.pipeline.api.finding import events_of
+from foresail.pipeline.api.finding import events_of, wants_updates
 from foresail.pipeline.api.models import AnyModels, opened
 from foresail.pipeline.api.notices import ForesailWarning, say_notes
 from foresail.pipeline.api.patterns import Patterns, as_catalog
@@ -21,7 +20,7 @@ from foresail.pipeline.local.frames import is_spark
 from foresail.pipeline.local.layers import layers_at_hand
 from foresail.pipeline.local.search import prepare_search
 from foresail.pipeline.local.sorted_events import Named, SortedEvents
-from foresail.pipeline.local.track_monitor import TrackForecaster, TrackMonitor
+from foresail.pipeline.local.track_monitor import TrackForecaster, TrackMonitor, check_form
 from foresail.pipeline.reports.page import count_of
 from foresail.pipeline.training.serving import Choosing, silent_models
 from foresail.pipeline.training.symbols import Membership
@@ -52,7 +51,7 @@ class Monitor:
         self._catalog = as_catalog(patterns)
         self._named = Named(track, time, time_unit)
         self._layers = layers_at_hand(layers)
-        self._updates = episodes == "all"
+        self._updates = wants_updates(episodes)
         self._models = None if models is None else opened(models)
         self._emission, self._choosing = emit, Choosing(threshold=threshold)
         self._running: TrackMonitor | None = None
@@ -83,7 +82,13 @@ class Monitor:
         return _LENGTH.pack(len(matches)) + matches + forecasts
 
     def resume(self, state: bytes) -> "Monitor":
-        """Go on where `state` was saved, by a monitor of the same patterns; this one."""
+        """Go on where `state` was saved, by a monitor of the same patterns; this one.
+
+        Raises `InputError` for what is no state, for one of another form, and, at the latest with the first events, for
+        one of other patterns.
+        """
+        if state:
+            check_form(_parts(state)[0])
         self._saved = state or None
         self._running = self._forecasting = None
         return self
@@ -109,7 +114,7 @@ class Monitor:
             self._models.store,
             self._emission,
             self._choosing,
-            lambda per: {p: Membership() for p in per},
+            lambda per: {p: Membership() for p in per},  # of one track each: no others are known before all events are
         )
         say_notes([*asked.warnings, *silent_models(asked.served)])
         return TrackForecaster(asked)
@@ -125,15 +130,15 @@ class Monitor:
         return events.without(late)
 
 
-def _by_name(attributes: Iterable[str]) -> dict[str, Membership]:
-    """Groups of one track each: the only ones that are known before all events are."""
-    return {attribute: Membership() for attribute in attributes}
+def _parts(saved: bytes) -> tuple[bytes, bytes]:
+    """The state of matches and that of forecasts."""
+    size = _LENGTH.unpack_from(saved)[0] if len(saved) >= _LENGTH.size else 0
+    return saved[_LENGTH.size : _LENGTH.size + size], saved[_LENGTH.size + size :]
 
 
 def _restore(saved: bytes, running: TrackMonitor, forecasting: TrackForecaster | None) -> None:
     """Let both go on where `saved` was made; a state without forecasts does not fit a monitor with models."""
-    size = _LENGTH.unpack_from(saved)[0] if len(saved) >= _LENGTH.size else 0
-    matches, forecasts = saved[_LENGTH.size : _LENGTH.size + size], saved[_LENGTH.size + size :]
+    matches, forecasts = _parts(saved)
     running.restore(matches)
     if bool(forecasts) != (forecasting is not None):
         with_models = "with" if forecasts else "without"

@@ -10,7 +10,7 @@ import pyarrow as pa
 from foresail.pipeline.local.frames import open_frame
 from foresail.pipeline.local.sorted_events import Named, sort_events
 
-MAP_HEIGHT = 560
+MAP_HEIGHT = 720
 
 
 def framed(page: str, height: int) -> str:
@@ -23,6 +23,9 @@ class MatchMap:
     """A page with matches and tracks on a map; `save` keeps it."""
 
     html: str
+
+    def __repr__(self) -> str:
+        return f"MatchMap({len(self.html):,} characters of HTML; save(file) keeps it)"
 
     def _repr_html_(self) -> str:
         return framed(self.html, MAP_HEIGHT)

@@ -21,6 +21,9 @@ IDLE, BEGAN, WENT_ON, MATCHED, DIED, LATE, SILENT = "idle", "began", "went on", 
 """What an event did: nothing, begin a run, carry it on, complete a match, end it; or all was there but not within the
 window; or a silence before it had ended the run."""
 
+MOST_ASKED = 1000
+"""Of events on which the same conditions held, so many are asked at most how far off they were."""
+
 
 @dataclass(frozen=True, slots=True)
 class EventWhy:
@@ -46,7 +49,7 @@ class NearMiss:
     """Where the track came nearest to a match that it did not make."""
 
     event: int | None
-    """The event that ended it; None where the track itself did."""
+    """The event that ended it, or that came nearest to begin one; None where the track itself ended it."""
     begun: int
     had: int
     missing: int
@@ -95,7 +98,7 @@ def explain(
     steps = _steps(pattern, held, times)
     whys = []
     for n, step in enumerate(steps):
-        lacking = _lacking(pattern, step, held[:, n], columns, n) if step.what == DIED else ()
+        lacking = _lacking(pattern, step.before, held[:, n], columns, n) if step.what == DIED else ()
         whys.append(
             EventWhy(
                 index=n + 1,
@@ -110,9 +113,12 @@ def explain(
             )
         )
     needed = int(distances(symbol_automaton(pattern))[0])
+    nearest = _nearest(whys, steps, needed)
+    if nearest is None and all(step.what == IDLE for step in steps):
+        nearest = _nearest_start(pattern, held, columns, needed)
     return Explanation(
         entry, pattern, events.tracks[place].as_py(), instance, needed, tuple(whys),
-        tuple(why.index for why in whys if why.what == MATCHED), _nearest(whys, steps, needed),
+        tuple(why.index for why in whys if why.what == MATCHED), nearest,
         {name: int(held[c].sum()) for c, name in enumerate(names)},
     )  # fmt: skip
 
@@ -182,16 +188,12 @@ def _silent(pattern: CompiledPattern, record: reference.TrackRecord, time: int) 
 
 
 def _lacking(
-    pattern: CompiledPattern, step: _Step, held: NDArray[np.bool_], columns: Mapping[str, ArrayColumn], row: int
+    pattern: CompiledPattern, before: int, held: NDArray[np.bool_], columns: Mapping[str, ArrayColumn], row: int
 ) -> tuple[tuple[str, Shortfall], ...]:
     """The fewest conditions that would have carried the run on had they been otherwise, and how far off they were."""
     automaton = symbol_automaton(pattern)
     distance = distances(automaton)
-    nearer = [
-        s
-        for s, target in enumerate(automaton.delta[step.before])
-        if 0 <= distance[target] < max(distance[step.before], 1)
-    ]
+    nearer = [s for s, target in enumerate(automaton.delta[before]) if 0 <= distance[target] < max(distance[before], 1)]
     event = {name: _one(column, row) for name, column in columns.items()}
     best: tuple[tuple[int, float], tuple[tuple[str, Shortfall], ...]] | None = None
     for symbol in nearer:
@@ -231,6 +233,23 @@ def _nearest(whys: Sequence[EventWhy], steps: Sequence[_Step], needed: int) -> N
         last = steps[-1]
         miss = NearMiss(None, last.since or 1, max(needed - last.missing, 0), last.missing, "ended")
         found.append(((last.missing, 0.0, len(whys)), miss))
+    return min(found, key=lambda some: some[0])[1] if found else None
+
+
+def _nearest_start(
+    pattern: CompiledPattern, held: NDArray[np.bool_], columns: Mapping[str, ArrayColumn], needed: int
+) -> NearMiss | None:
+    """Of a track on which nothing ever began the event that lacked least to begin it."""
+    alike: dict[bytes, list[int]] = {}
+    for n in range(held.shape[1]):
+        alike.setdefault(held[:, n].tobytes(), []).append(n)
+    found: list[tuple[tuple[int, float, int], NearMiss]] = []
+    for events in alike.values():
+        for n in events[:: -(-len(events) // MOST_ASKED)]:
+            lacking = _lacking(pattern, 0, held[:, n], columns, n)
+            rank = (len({name for name, _ in lacking}), sum(one.off for _, one in lacking), n)
+            if lacking:
+                found.append((rank, NearMiss(n + 1, n + 1, 0, needed, IDLE, lacking)))
     return min(found, key=lambda some: some[0])[1] if found else None
 
 

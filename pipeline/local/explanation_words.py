@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from foresail.patterns.conditions.shortfall import Shortfall
-from foresail.pipeline.local.explanation import DIED, LATE, SILENT, EventWhy, Explanation, NearMiss
+from foresail.pipeline.local.explanation import DIED, IDLE, LATE, SILENT, EventWhy, Explanation, NearMiss
 from foresail.pipeline.reports.page import count_of, moment, span, times
 
 AROUND = 6
@@ -22,12 +22,11 @@ def verdict(why: Explanation) -> str:
         said = f"{who}: matched {times(len(why.matches))}, first at event {first.index}, {moment(first.time, True)}."
     else:
         said = f"{who}: no match in {count_of(len(why.events), 'event')}."
-    if why.nearest:
-        return f"{said} Nearest miss: {miss_words(why, why.nearest)}"
     never = [name for name, held in why.held.items() if not held]
-    if never and not why.matches:
-        return f"{said} {', '.join(never)} never held."
-    return said
+    never_held = f" {', '.join(never)} never held." if never and not why.matches else ""
+    if why.nearest:
+        return f"{said} Nearest miss: {miss_words(why, why.nearest)}" + (never_held if why.nearest.how == IDLE else "")
+    return said + never_held
 
 
 def miss_words(why: Explanation, miss: NearMiss) -> str:
@@ -40,6 +39,9 @@ def miss_words(why: Explanation, miss: NearMiss) -> str:
         return f"{there}, but in {took}, not within {why.entry.window}."
     if miss.how == SILENT:
         return f"{head}; then the track was silent for longer than {why.entry.max_gap}, before event {miss.event}."
+    if miss.how == IDLE:
+        began = f"needed at least {count_of(why.needed, 'event')}, and none began it"
+        return f"{began}; event {miss.event} came nearest: it {lacking_words(miss.lacking)}."
     if miss.event is None:
         return f"{head}; then the track ended."
     return f"{head}; event {miss.event} {lacking_words(miss.lacking)}."

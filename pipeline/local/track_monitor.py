@@ -26,6 +26,8 @@ from foresail.pipeline.results.match_table import match_batch, match_schema
 from foresail.pipeline.stream.state.codec import StateFormatError, decode, encode
 
 VERSION = 1
+"""Of the form of a saved state: one of another form is refused, never misread."""
+NO_STATE = "state: is none that a monitor saved. Give what state() gave."
 _LENGTH = struct.Struct("<I")
 
 
@@ -104,21 +106,38 @@ class FollowedTracks:
 
     def restore(self, saved: bytes) -> None:
         """Go on where `saved` was made, by a monitor of the same patterns."""
+        head, rest = _opened(saved)
+        if head["form"] != json.loads(json.dumps(self.form)):
+            names = ", ".join(str(pattern[0]) for pattern in head["form"])
+            msg = f"state: was saved for other patterns or models ({names}). Give the same ones, or begin anew."
+            raise InputError(msg)
         try:
-            length = _LENGTH.unpack_from(saved)[0]
-            head = json.loads(saved[_LENGTH.size : _LENGTH.size + length])
-            same = head["form"] == json.loads(json.dumps(self.form)) and head["version"] == VERSION
-            if not same:
-                names = ", ".join(pattern[0] for pattern in head["form"])
-                msg = f"state: was saved for other patterns or models ({names}). Give the same ones, or begin anew."
-                raise InputError(msg)
-            template = (np.empty(0), np.empty(0), self._monitor.fresh(0))
-            lon, lat, state = decode(saved[_LENGTH.size + length :], template)
-        except (ValueError, KeyError, TypeError, struct.error, OSError, StateFormatError, pa.ArrowException) as error:
-            msg = "state: is none that a monitor saved. Give what state() gave."
-            raise InputError(msg) from error
+            lon, lat, state = decode(rest, (np.empty(0), np.empty(0), self._monitor.fresh(0)))
+        except (ValueError, KeyError, TypeError, OSError, StateFormatError, pa.ArrowException) as error:
+            raise InputError(NO_STATE) from error
         self._place, self._state = Places(lon, lat), state
         self.tracks = {name: n for n, name in enumerate(head["tracks"])}
+
+
+def check_form(saved: bytes) -> None:
+    """Raise an error for what is no saved state, or one of another form."""
+    _opened(saved)
+
+
+def _opened(saved: bytes) -> tuple[dict[str, Any], bytes]:
+    """What stands at the head of a saved state, and the rest."""
+    try:
+        end = _LENGTH.size + _LENGTH.unpack_from(saved)[0]
+        head = json.loads(saved[_LENGTH.size : end])
+        version, known = head["version"], {"form", "tracks"} <= head.keys()
+    except (ValueError, KeyError, TypeError, AttributeError, struct.error) as error:
+        raise InputError(NO_STATE) from error
+    if not known or not isinstance(version, int):
+        raise InputError(NO_STATE)
+    if version != VERSION:
+        msg = f"state: is of form {version}, and this version of Foresail reads form {VERSION}. Begin anew without it."
+        raise InputError(msg)
+    return head, saved[end:]
 
 
 class TrackMonitor(FollowedTracks):

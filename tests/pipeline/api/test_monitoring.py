@@ -62,8 +62,32 @@ def test_a_state_of_other_patterns_is_refused() -> None:
     other = fs.Monitor(PATTERNS[3]).resume(monitor.state())
     with pytest.raises(fs.InputError, match="saved for other patterns"):
         other.advance(some_events(1))
-    with pytest.raises(fs.InputError, match="none that a monitor saved"):
-        fs.Monitor(PATTERNS).resume(b"rubbish").advance(some_events(1))
+    for rubbish in (b"rubbish", b"x" * 40, monitor.state()[:20]):
+        with pytest.raises(fs.InputError, match="none that a monitor saved"):
+            fs.Monitor(PATTERNS).resume(rubbish)
+
+
+def test_a_state_of_another_form_is_refused_by_that_name() -> None:
+    monitor = fs.Monitor(PATTERNS[:1])
+    monitor.advance(some_events(1))
+    later = monitor.state().replace(b'"version": 1', b'"version": 7', 1)
+    with pytest.raises(fs.InputError, match=r"is of form 7, .* reads form 1"):
+        fs.Monitor(PATTERNS[:1]).resume(later)
+
+
+def test_a_state_is_not_taken_on_by_a_changed_pattern_of_the_same_name() -> None:
+    monitor = fs.Monitor(PATTERNS[:1])
+    monitor.advance(some_events(1))
+    changed = fs.pattern("rise", "low ; high+", {"low": "x < 2", "high": "x >= 3"}, max_gap="5s")
+    with pytest.raises(fs.InputError, match="saved for other patterns"):
+        fs.Monitor(changed).resume(monitor.state()).advance(some_events(1))
+
+
+def test_what_is_asked_of_episodes_is_checked() -> None:
+    with pytest.raises(fs.InputError, match="neither 'all' nor 'changes'"):
+        fs.Monitor(PATTERNS, episodes="ends")
+    with pytest.raises(fs.InputError, match="neither 'all' nor 'changes'"):
+        fs.find(some_events(1), PATTERNS, episodes="ends")
 
 
 def test_a_monitor_that_has_read_nothing_has_an_empty_state() -> None:
