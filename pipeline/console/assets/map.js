@@ -12,7 +12,7 @@ const point = (place, properties) => feature({ type: "Point", coordinates: place
 const line = (places, properties) => feature({ type: "LineString", coordinates: places }, properties);
 const collection = (features) => ({ type: "FeatureCollection", features });
 
-let map, session, zones = [], tails = {}, labels = [], fitted = false, measuring = null, hidden = new Set();
+let map, session, zones = [], tails = {}, path = EMPTY, labels = [], fitted = false, measuring = null, hidden = new Set();
 let drawing = 0, tailing = 0, drawnAt = 0;
 export const spent = { updates: 0, last_ms: 0, worst_ms: 0 };
 
@@ -92,7 +92,8 @@ export function drawPath(paths) {
     const step = Math.max(1, Math.ceil(coordinates.length / 60));
     coordinates.forEach((place, n) => { if (n % step === 0) features.push(point(place)); });
   }
-  map.getSource("path").setData(collection(features));
+  path = collection(features);
+  map?.getSource("path")?.setData(path);
 }
 
 function askTails() {
@@ -268,11 +269,13 @@ export function picture() {
 }
 
 export function repaint() {
+  if (!map) return;
   map.setStyle(styleOf(session), { diff: false });
   map.once("style.load", () => {
     for (const id of map.listImages()) if (id.startsWith("cluster-")) map.removeImage(id);
     signsFor(map);
-    map.getSource("zones").setData(collection(zones));
+    map.getSource("path").setData(path);
+    showLayers();
     draw();
     desk.tell("repainted");
   });
