@@ -56,9 +56,9 @@ def command(
             click.echo(address)
             progress.say("open this address in a browser; it can be used once. Ctrl-C ends all of it.")
 
-        options = {"host": host, "port": port, "seed": seed, "tracks": tracks, "speed": speed, "tell": tell}
+        options = live_demo.LiveOptions(host, port, seed, tracks, speed)
         with held_output(out, "demo"), running_spark(settings, "foresail demo", progress) as spark:
-            live_demo.run(spark, out, settings, options, progress)
+            live_demo.run(spark, out, settings, options, tell, progress)
         return
     with held_output(out, "demo"), running_spark(settings, "foresail demo", progress, short_work=True) as spark:
         result = run(spark, out, settings.layers.directory, seed, progress, tracks, settings.forecasting)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from foresail.pipeline.kafka import start_broker, stop_broker
 from foresail.pipeline.kafka.broker import free_port
@@ -213,26 +213,42 @@ class Running:
             self._thread.join(timeout=60)
 
 
+@dataclass(frozen=True, slots=True)
+class LiveOptions:
+    """What a user may choose."""
+
+    host: str = "127.0.0.1"
+    port: int = 8400
+    seed: int = 7
+    tracks: int = 24
+    speed: float = 60.0
+
+
 def run(
-    spark: "SparkSession", folder: Path, settings: Settings, options: dict[str, Any], progress: Progress = SILENT
+    spark: "SparkSession",
+    folder: Path,
+    settings: Settings,
+    options: LiveOptions,
+    tell: Callable[[str], None],
+    progress: Progress = SILENT,
 ) -> None:
-    """Everything, until Ctrl-C; `options` are host, port, seed, tracks, speed and `tell`, which is given the address."""
+    """Everything, until Ctrl-C; `tell` is given the address of the console."""
     from foresail.pipeline.console.serving import Server  # noqa: PLC0415 - --help needs none of these
     from foresail.pipeline.stages.policy import Policy  # noqa: PLC0415
     from foresail.pipeline.stream.query.job import Stream, prepare_topics  # noqa: PLC0415
 
     claim_output(folder, "demo")
     with broker(folder / "kafka", settings.jars.directory, progress) as port:
-        day = make_day(spark, folder, settings, options["seed"], options["tracks"], progress)
+        day = make_day(spark, folder, settings, options.seed, options.tracks, progress)
         shutil.rmtree(folder / "checkpoint", ignore_errors=True)
         settings = live_settings(settings, day, port)
         prepare_topics(settings, partitions=2)
-        server = Server(settings, options["host"], options["port"])
+        server = Server(settings, options.host, options.port)
         stream = Stream(spark, settings, Policy(), progress)
-        line, replayed = Running(stream, server.stop), Replayed(day, settings, options["speed"])
+        line, replayed = Running(stream, server.stop), Replayed(day, settings, options.speed)
         try:
             stream.warm_up()
-            options["tell"](server.address)  # before the line's table, which redraws the lines below it
+            tell(server.address)  # before the line's table, which redraws the lines below it
             line.start()
             replayed.start()
             server.run()

@@ -148,15 +148,15 @@ function middle(zone) {
 }
 
 function chooseLabels() {
-  const bounds = map.getBounds(), taken = new Set(), found = [];
+  const bounds = map.getBounds(), taken = [], found = [];
   const { clientWidth: width, clientHeight: height } = map.getContainer();
   const offer = (place, text, kind) => {
     if (!text || found.length >= MOST_LABELS || !bounds.contains(place)) return;
     const at = map.project(place);
     if (at.x < 0 || at.y < 0 || at.x > width || at.y > height) return;
-    const cells = [0, 1].map((step) => `${Math.floor(at.x / 60) + step}:${Math.floor(at.y / 17)}`);
-    if (cells.some((cell) => taken.has(cell))) return;
-    cells.forEach((cell) => taken.add(cell));
+    const box = { left: at.x - 6, right: at.x + 16 + Math.min(170, text.length * 6.6), top: at.y - 9, bottom: at.y + 9 };
+    if (taken.some((one) => one.left < box.right && box.left < one.right && one.top < box.bottom && box.top < one.bottom)) return;
+    taken.push(box);
     found.push({ place, text, kind });
   };
   const nameOf = (row) => row[F.name] || row[F.track];
