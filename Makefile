@@ -6,7 +6,7 @@ STAMPS := .venv/.stamps
 FORESAIL := .venv/bin/foresail
 
 .DELETE_ON_ERROR:
-.PHONY: help setup demo airflow test lint unit soak mutants docs site lock clean
+.PHONY: help setup demo live airflow test lint unit soak mutants docs site lock clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 12
@@ -32,6 +32,9 @@ $(STAMPS)/kernels: $(STAMPS)/packages $(wildcard patterns/recognition/*.py patte
 
 demo: setup ## the main job on simulated data, with embedded defaults
 	@$(FORESAIL) demo
+
+live: setup ## a live line on a simulated day, and the console to look at it; Ctrl-C ends it
+	@$(FORESAIL) demo --live
 
 airflow: setup ## a local Airflow with the schedules, on loopback, on simulated data
 	@.venv/bin/python -m foresail.pipeline.runtime.local_airflow

@@ -17,8 +17,12 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--seed", type=int, default=7, show_default=True, help="Another seed, other simulated vessels.")
 @click.option("--tracks", type=click.IntRange(2, 500), default=24, show_default=True, help="How many vessels.")
+@click.option("--out", type=click.Path(path_type=Path), help="Where to write; out/demo, or out/live, when not given.")
+@click.option("--live", is_flag=True, help="A live line on a simulated day instead, and the console to look at it.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="--live: the address of the console.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8400, show_default=True, help="--live: its port.")
 @click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("out/demo"), show_default=True, help="Where to write."
+    "--speed", type=click.FloatRange(1, 600), default=60.0, show_default=True, help="--live: times real time."
 )
 @output_options
 @settings_options
@@ -26,7 +30,11 @@ def command(
     *,
     seed: int,
     tracks: int,
-    out: Path,
+    out: Path | None,
+    live: bool,
+    host: str,
+    port: int,
+    speed: float,
     as_json: bool,
     quiet: bool,
     settings_file: Path | None,
@@ -40,6 +48,18 @@ def command(
     from foresail.pipeline.sinks.output_folder import held_output
 
     progress = open_progress(quiet)
+    out = out or Path("out/live" if live else "out/demo")
+    if live:
+        from foresail.pipeline.jobs import live_demo
+
+        def tell(address: str) -> None:
+            click.echo(address)
+            progress.say("open this address in a browser; it can be used once. Ctrl-C ends all of it.")
+
+        options = live_demo.LiveOptions(host, port, seed, tracks, speed)
+        with held_output(out, "demo"), running_spark(settings, "foresail demo", progress) as spark:
+            live_demo.run(spark, out, settings, options, tell, progress)
+        return
     with held_output(out, "demo"), running_spark(settings, "foresail demo", progress, short_work=True) as spark:
         result = run(spark, out, settings.layers.directory, seed, progress, tracks, settings.forecasting)
     if as_json:

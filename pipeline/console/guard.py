@@ -65,6 +65,8 @@ class Guard:
             return 413, f"the request is longer than {LONGEST_BODY:,} bytes."
         if method in UNSAFE and "content-length" not in headers:
             return 411, "the request does not say how long it is."
+        if method in UNSAFE and not _same_origin(headers):
+            return 403, "the request comes from another page (Origin)."
         session = self._session(headers, address)
         scope.setdefault("state", {})
         scope["state"] |= {"session": session, "address": address}
@@ -109,6 +111,12 @@ def security_headers(settings: ConsoleSettings) -> list[tuple[bytes, bytes]]:
 
 def _host_name(host: str) -> str:
     return urlsplit(f"//{host}").hostname or "" if "@" not in host else ""
+
+
+def _same_origin(headers: dict[str, str]) -> bool:
+    """A browser says from where a request was made; other clients say nothing, and have a token to show."""
+    origin = headers.get("origin")
+    return origin is None or urlsplit(origin).netloc == headers.get("host", "")
 
 
 def _same_csrf(given: str | None, session: Session) -> bool:

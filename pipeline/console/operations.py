@@ -285,6 +285,9 @@ class Operations:
         if producer is None:
             from kafka import KafkaProducer  # noqa: PLC0415 - a console of files does not load it
 
+            from foresail.pipeline.kafka import create_topics  # noqa: PLC0415
+
+            create_topics(servers, [self._settings.stream.topics.operations])
             producer = KafkaProducer(bootstrap_servers=servers, max_block_ms=5000)
         for row in waiting:
             value = json.dumps({name: held for name, held in row.items() if name != "sent"}).encode()

@@ -1,7 +1,10 @@
 """`foresail console`: the server of one console, from its settings to its end."""
 
+import signal
 import socket
-from collections.abc import Callable
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import uvicorn
 
@@ -10,6 +13,23 @@ from foresail.pipeline.console.app import make_app
 from foresail.pipeline.console.state import open_console
 from foresail.pipeline.errors import InputError
 from foresail.pipeline.settings import Settings
+
+
+class _Uvicorn(uvicorn.Server):
+    """Ends in order at Ctrl-C and SIGTERM, and leaves it at that: others in this process have to end too."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Have both signals end the server while it runs; its own way would raise them once more afterwards."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 class Server:
@@ -29,7 +49,7 @@ class Server:
         shown = f"[{host}]" if ":" in host else host
         self.address = f"{scheme}://{shown}:{self.port}{token}"
         self.is_open = host not in LOOPBACK and not own.tls_certificate
-        self._server = uvicorn.Server(
+        self._server = _Uvicorn(
             uvicorn.Config(
                 make_app(self.console, host),
                 log_level="warning",
@@ -42,10 +62,8 @@ class Server:
             )
         )
 
-    def run(self, ready: Callable[[], None] | None = None) -> None:
+    def run(self) -> None:
         """Serve until Ctrl-C or `stop`."""
-        if ready is not None:
-            ready()
         self._server.run(sockets=[self._socket])
 
     def stop(self) -> None:

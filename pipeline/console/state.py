@@ -91,7 +91,7 @@ def _layers(settings: Settings) -> dict[str, Any]:
         try:
             layers = read_layers(settings.layers.file, settings.layers.directory)
             kinds = {layer.spec.name: layer.spec.kind for layer in layers}
-            drawn, left_out = map_layers(layers, WORLD)
+            drawn, left_out = map_layers(layers, _extent(layers))
         except (GeoError, OSError) as error:
             return {"type": "FeatureCollection", "features": [], "notes": [str(error)]}
         notes = list(left_out)
@@ -99,6 +99,19 @@ def _layers(settings: Settings) -> dict[str, Any]:
             for shape in layer.shapes:
                 found.append(_feature(layer.name, kinds[layer.name], shape))
     return {"type": "FeatureCollection", "features": found, "notes": notes}
+
+
+def _extent(layers: Any) -> tuple[float, float, float, float]:
+    """Where the layers are: what is drawn is simplified to what a screen shows of that."""
+    import geopandas as gpd  # noqa: PLC0415 - only where there are layers
+
+    from foresail.geo.layers.index import FEATURES_FILE  # noqa: PLC0415
+
+    bounds = [gpd.read_parquet(layer.folder / FEATURES_FILE, columns=["geometry"]).total_bounds for layer in layers]
+    if not bounds:
+        return WORLD
+    west, south, east, north = zip(*bounds, strict=True)
+    return float(min(west)), float(min(south)), float(max(east)), float(max(north))
 
 
 def _feature(layer: str, kind: str, shape: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from foresail.patterns.catalog.languages import LanguageEntry
 from foresail.patterns.catalog.loader import Catalog, built_in_files, catalog_files, catalog_of, read_text
 from foresail.patterns.catalog.writer import write_entry
 from foresail.pipeline.api.finding import find
@@ -52,7 +53,19 @@ def drafted(text: str) -> Catalog:
     if len(text) > MOST_CHARACTERS:
         msg = f"pattern: more than {MOST_CHARACTERS:,} characters. Write fewer patterns at a time."
         raise InputError(msg)
-    return catalog_of(read_text(text, "pattern"))
+    catalog = catalog_of(read_text(text, "pattern"))
+    for entry in catalog.others:
+        _refuse_files(entry)
+    return catalog
+
+
+def _refuse_files(entry: LanguageEntry) -> None:
+    """A text from a page holds all of its rules: a name in it must not have a file of this machine read."""
+    written = getattr(entry, entry.TEXT).strip()
+    named = getattr(entry, "streams", None) or getattr(entry, "knowledge", None)
+    if named or (len(written.split()) == 1 and written.endswith(f".{entry.language}")):
+        msg = f"{entry.name}: names a file, which a text of the page cannot. Write {entry.TEXT} out in full."
+        raise InputError(msg)
 
 
 def tried(store: Store, settings: Settings, text: str, hours: float) -> dict[str, Any]:

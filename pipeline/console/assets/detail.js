@@ -60,7 +60,7 @@ function fill(alert) {
     el("button", { type: "button", class: "text small", text: "Copy link", onclick: () => navigator.clipboard.writeText(location.href).then(() => toast("The link is copied."), () => toast(location.href)) }));
   const place = alert.lon === null ? "" : placeOf(alert.lon, alert.lat);
   const lasted = Date.parse(alert.time) - Date.parse(alert.since);
-  pane.replaceChildren(head,
+  pane.replaceChildren(...[head,
     el("div", { class: "row" }, el("span", { class: `tag ${alert.severity}`, text: alert.severity }), el("span", { class: "tag", text: alert.kind === "match" ? "happening" : alert.kind.replace("_", " ") }), alert.status === "closed" ? el("span", { class: "tag", text: `closed${alert.closed_because ? `: ${alert.closed_because}` : ""}` }) : null, alert.muted ? el("span", { class: "tag", text: "muted" }) : null),
     el("h2", { text: titleOf(alert.pattern) + (alert.zone ? `, ${alert.zone}` : ""), dir: "auto" }),
     el("p", { class: "lead", text: alert.says, dir: "auto" }),
@@ -71,7 +71,7 @@ function fill(alert) {
       .filter(([, value]) => value).flatMap(([name, value]) => [el("dt", { text: name }), el("dd", { text: value, dir: "auto" })])),
     ...curve(alert.curve, alert),
     ...automaton(alert),
-    ...story(alert));
+    ...story(alert)].filter(Boolean));
   pane.hidden = false;
   $("list-pane").hidden = true;
   $("alerts").classList.add("tall");

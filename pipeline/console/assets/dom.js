@@ -65,10 +65,10 @@ export function distanceM([west, south], [east, north]) {
 
 export const inWords = (alert) => {
   if (alert.probability === null || alert.kind !== "forecast") return "";
-  const chance = `${Math.round(alert.probability * 100)}%`;
+  const chance = alert.probability > 0.995 ? "over 99%" : `${Math.round(alert.probability * 100)}%`;
   if (alert.earliest_min === null || alert.latest_min === null) return `expected, ${chance}`;
   const [from, to] = [Math.round(alert.earliest_min), Math.round(alert.latest_min)];
-  return `in ${from === to ? from : `${from} to ${to}`} minutes, ${chance}`;
+  return `in ${from === to ? from : `${from} to ${to}`} minute${to === 1 ? "" : "s"}, ${chance}`;
 };
 
 let hiding = 0;

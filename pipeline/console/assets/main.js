@@ -17,16 +17,17 @@ async function begin() {
   const link = readLink();
   await know();
   if (!session.user) { login(link.used); return; }
-  const opened = openMap(session, link.view);
   openAlerts(pickAlert);
   openTracks(pickAlert);
   openSearch();
   openNotices();
   wire();
-  await Promise.all([opened, fetchAll()]);
+  const known = await fetchAll(); // the list is painted before the map is made, which takes longest
+  await painted();
+  await openMap(session, link.view);
   askZones().catch(() => {});
   openTime(() => { if (desk.alert && !$("detail").hidden) pickAlert(desk.alert, false); });
-  listen();
+  listen(known);
   if (link.time) { await askSpan(); goTo(Date.parse(link.time)); }
   if (link.track) pickTrack(link.track);
   if (link.alert) pickAlert(link.alert, !link.view);
@@ -36,6 +37,8 @@ async function begin() {
   document.body.dataset.ready = "yes";
 }
 
+const painted = () => new Promise((done) => { requestAnimationFrame(() => setTimeout(done)); setTimeout(done, 300); });
+
 async function fetchAll() {
   const [tracks, alerts] = await Promise.all([get("tracks"), get("alerts", { status: "all", limit: 1000 })]);
   desk.fill(tracks.tracks, alerts.alerts, tracks.clock);
@@ -43,8 +46,8 @@ async function fetchAll() {
 }
 
 /* EventSource comes back by itself after a pause; what was missed is sent then, or `anew` asks for everything. */
-function listen() {
-  stream = new EventSource("/api/stream");
+function listen(known) {
+  stream = new EventSource(`/api/stream${known ? `?since=${known}` : ""}`);
   stream.addEventListener("update", (event) => {
     const told = JSON.parse(event.data);
     hear(told);

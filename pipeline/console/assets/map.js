@@ -12,7 +12,7 @@ const point = (place, properties) => feature({ type: "Point", coordinates: place
 const line = (places, properties) => feature({ type: "LineString", coordinates: places }, properties);
 const collection = (features) => ({ type: "FeatureCollection", features });
 
-let map, session, zones = [], tails = {}, labels = [], fitted = false, measuring = null, hidden = new Set();
+let map, session, zones = [], tails = {}, path = EMPTY, labels = [], fitted = false, measuring = null, hidden = new Set();
 let drawing = 0, tailing = 0, drawnAt = 0;
 export const spent = { updates: 0, last_ms: 0, worst_ms: 0 };
 
@@ -92,7 +92,8 @@ export function drawPath(paths) {
     const step = Math.max(1, Math.ceil(coordinates.length / 60));
     coordinates.forEach((place, n) => { if (n % step === 0) features.push(point(place)); });
   }
-  map.getSource("path").setData(collection(features));
+  path = collection(features);
+  map?.getSource("path")?.setData(path);
 }
 
 function askTails() {
@@ -147,15 +148,15 @@ function middle(zone) {
 }
 
 function chooseLabels() {
-  const bounds = map.getBounds(), taken = new Set(), found = [];
+  const bounds = map.getBounds(), taken = [], found = [];
   const { clientWidth: width, clientHeight: height } = map.getContainer();
   const offer = (place, text, kind) => {
     if (!text || found.length >= MOST_LABELS || !bounds.contains(place)) return;
     const at = map.project(place);
     if (at.x < 0 || at.y < 0 || at.x > width || at.y > height) return;
-    const cells = [0, 1].map((step) => `${Math.floor(at.x / 60) + step}:${Math.floor(at.y / 17)}`);
-    if (cells.some((cell) => taken.has(cell))) return;
-    cells.forEach((cell) => taken.add(cell));
+    const box = { left: at.x - 6, right: at.x + 16 + Math.min(170, text.length * 6.6), top: at.y - 9, bottom: at.y + 9 };
+    if (taken.some((one) => one.left < box.right && box.left < one.right && one.top < box.bottom && box.top < one.bottom)) return;
+    taken.push(box);
     found.push({ place, text, kind });
   };
   const nameOf = (row) => row[F.name] || row[F.track];
@@ -268,11 +269,13 @@ export function picture() {
 }
 
 export function repaint() {
+  if (!map) return;
   map.setStyle(styleOf(session), { diff: false });
   map.once("style.load", () => {
     for (const id of map.listImages()) if (id.startsWith("cluster-")) map.removeImage(id);
     signsFor(map);
-    map.getSource("zones").setData(collection(zones));
+    map.getSource("path").setData(path);
+    showLayers();
     draw();
     desk.tell("repainted");
   });

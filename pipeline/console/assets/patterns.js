@@ -38,7 +38,7 @@ function calibration(points) {
 
 function turning(knob) {
   const field = (label, given) => { const input = el("input", given); return [input, el("label", { text: label }, input)]; };
-  const [threshold, thresholdLabel] = field("Threshold", { type: "number", min: 0, max: 1, step: 0.01, value: knob.threshold ?? "", name: "threshold" });
+  const [threshold, thresholdLabel] = field("Threshold", { type: "number", min: 0, max: 1, step: "any", value: knob.threshold === null ? "" : Number(knob.threshold.toFixed(3)), name: "threshold" });
   const [order, orderLabel] = field("Order", { type: "number", min: 0, max: 12, step: 1, value: knob.order ?? "", name: "order" });
   const [horizon, horizonLabel] = field("Horizon (events)", { type: "number", min: 1, step: 1, value: knob.horizon ?? "", name: "horizon" });
   const enabled = el("input", { type: "checkbox", checked: knob.enabled, name: "enabled" });
@@ -57,7 +57,7 @@ function turning(knob) {
     event.preventDefault();
     const asked = {};
     if (knob.forecast) {
-      if (threshold.value !== "" && Number(threshold.value) !== knob.threshold) asked.threshold = Number(threshold.value);
+      if (threshold.value !== "" && Math.abs(Number(threshold.value) - (knob.threshold ?? -1)) > 0.0005) asked.threshold = Number(threshold.value);
       if (order.value !== "" && Number(order.value) !== knob.order) asked.order = Number(order.value);
       if (horizon.value !== "" && Number(horizon.value) !== knob.horizon) asked.horizon = Number(horizon.value);
     }

@@ -112,6 +112,9 @@ def test_what_a_foreign_page_sends_is_refused(client: TestClient) -> None:
     answer = client.post(f"/api/alerts/{alert}/operations", json={"kind": "acknowledge"})
     assert answer.status_code == 403
     assert client.get("/api/alerts", headers={"host": "evil.example"}).status_code == 400
+    login = {"user": "local", "password": "x"}
+    assert client.post("/api/login", json=login, headers={"origin": "http://evil.example"}).status_code == 403
+    assert client.post("/api/login", json=login, headers={"origin": "http://127.0.0.1"}).status_code == 401
     assert client.post("/api/login", content=b"x" * 200_000).status_code == 413
 
 

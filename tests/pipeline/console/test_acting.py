@@ -139,3 +139,22 @@ def test_a_console_without_a_line_to_read_is_not_started(tmp_path: Path) -> None
     options = {"console.database": f"sqlite:///{tmp_path / 'c.db'}"}
     with pytest.raises(InputError, match="nothing to read"):
         Server(read_settings(environment={}, options=options), "127.0.0.1", 0)
+
+
+@pytest.mark.parametrize("line", ["rules: {file}.tesla", "rules: ../../{file}.tesla"])
+def test_a_draft_cannot_have_a_file_of_the_machine_read(client: TestClient, tmp_path: Path, line: str) -> None:
+    (tmp_path / "secret.tesla").write_text("the combination is 4711", encoding="utf-8")
+    text = f"language: tesla\nname: leak\nsays: x\n{line.format(file=tmp_path / 'secret')}\n"
+    refused = client.post("/api/try", json={"text": text})
+    assert refused.status_code == 400
+    assert "names a file" in refused.json()["detail"]
+    assert "4711" not in refused.text
+
+
+def test_a_draft_cannot_name_knowledge_in_a_file(client: TestClient) -> None:
+    text = (
+        "language: spaseq\nname: leak\nsays: x\nknowledge: {'http://x/k': /etc/hostname}\nquery: |\n"
+        "  SELECT ?v FROM STREAM <http://x/s> WHERE { SEQ (A) { GPM A ON <http://x/s> { ?v ?p ?o } } }\n"
+    )
+    refused = client.post("/api/try", json={"text": text})
+    assert (refused.status_code, "names a file" in refused.json()["detail"]) == (400, True)
