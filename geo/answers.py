@@ -7,9 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from foresail.geo.attributes import attribute_names
 from foresail.geo.layers import Answer, Layer, LayerIndex, LayerSpec, open_index
+
+MOST_MOVING = 0.95
+"""With more of the positions than this elsewhere than the one before, to look for the others is not worth it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,11 @@ def floats(column: Any) -> Any:
 
 def answer_columns(layers: Sequence[StoredLayer], lon: Any, lat: Any, time_us: Any = None) -> dict[str, pa.Array]:
     """The columns of all layers for these positions; null where a position is missing or out of range."""
+    moves = _moves(lon, lat)
+    if time_us is None and moves.sum() < MOST_MOVING * len(moves):
+        moved = answer_columns(layers, lon[moves], lat[moves])
+        rows = pa.array(np.cumsum(moves) - 1)
+        return {name: column.take(rows) for name, column in moved.items()}
     out: dict[str, pa.Array] = {}
     for layer in layers:
         index = open_index(layer.folder)
@@ -47,6 +56,13 @@ def answer_columns(layers: Sequence[StoredLayer], lon: Any, lat: Any, time_us: A
             values.append(pa.array(answer.on_land, mask=~answer.side_known))
         out |= dict(zip(attribute_names(layer.spec), values, strict=True))
     return out
+
+
+def _moves(lon: Any, lat: Any) -> NDArray[np.bool_]:
+    """Which positions are elsewhere than the one before: a still vessel is not measured again."""
+    moves = np.ones(len(lon), np.bool_)
+    moves[1:] = (lon[1:] != lon[:-1]) | (lat[1:] != lat[:-1])
+    return moves
 
 
 def _answer(index: LayerIndex, spec: LayerSpec, lon: Any, lat: Any, time_us: Any) -> Answer:

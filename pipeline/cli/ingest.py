@@ -15,7 +15,7 @@ from foresail.pipeline.cli.groups import quiet_option
 from foresail.pipeline.cli.options import settings_from, settings_options, too_many_rejected, warn_of_rejected
 
 if TYPE_CHECKING:
-    from foresail.pipeline.jobs.ingest import IngestResult
+    from foresail.pipeline.jobs.ingest_order import IngestResult
 
 
 NOTHING_NEW = 99
@@ -96,7 +96,8 @@ def command(
     from dataclasses import asdict, replace
     from datetime import UTC, datetime
 
-    from foresail.pipeline.jobs.ingest import IngestOrder, ingest
+    from foresail.pipeline.jobs.ingest import ingest
+    from foresail.pipeline.jobs.ingest_order import IngestOrder
     from foresail.pipeline.preflight import check_inputs, is_little
     from foresail.pipeline.progress import open_progress, write_summary
     from foresail.pipeline.runtime.session import running_spark

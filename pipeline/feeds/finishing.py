@@ -213,7 +213,7 @@ class _Rows:
         for number in np.unique(parcels):
             texts = self._held[number].texts
             assert texts is not None, "positions come with their lines"
-            found.append(texts.column(0).take(pa.array(rows[parcels == number] - self._cuts[number])))
+            found.append(texts().column(0).take(pa.array(rows[parcels == number] - self._cuts[number])))
         return pa.concat_arrays(found)
 
     def events(self, settled: Settled) -> pa.Table:

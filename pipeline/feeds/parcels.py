@@ -6,8 +6,9 @@ a piece tells everyone how many lines it has.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -37,8 +38,8 @@ class Parcel:
     batch: int
     positions: pa.RecordBatch | None = None
     """Columns of positions, with `line`."""
-    texts: pa.RecordBatch | None = None
-    """Their lines as they were, in the same order."""
+    texts: Callable[[], pa.RecordBatch] | None = None
+    """Their lines as they were, in the same order; few are ever asked for."""
     aside: pa.RecordBatch | None = None
     """Rows that are no positions: line, reason, raw."""
     lines: int | None = None
@@ -148,7 +149,12 @@ def _packed(judged: Judged, piece: Piece, batch: int, buckets: int) -> Iterator[
         if count or mine is not None:
             positions = table.slice(begin, count) if count else None
             yield Parcel(
-                bucket, piece.number, batch, positions, texts.slice(begin, count) if count else None, aside=mine
+                bucket,
+                piece.number,
+                batch,
+                positions,
+                partial(texts.slice, begin, count) if count else None,
+                aside=mine,
             )
 
 

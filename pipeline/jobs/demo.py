@@ -163,7 +163,8 @@ class _Demo:
     def _ingest(self) -> dict[str, Any]:
         from dataclasses import asdict  # noqa: PLC0415
 
-        from foresail.pipeline.jobs.ingest import IngestOrder, ingest  # noqa: PLC0415
+        from foresail.pipeline.jobs.ingest import ingest  # noqa: PLC0415
+        from foresail.pipeline.jobs.ingest_order import IngestOrder  # noqa: PLC0415
         from foresail.pipeline.sources.feeds import choose_feed  # noqa: PLC0415
         from foresail.pipeline.stages.policy import Policy  # noqa: PLC0415
 

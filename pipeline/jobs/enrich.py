@@ -12,8 +12,11 @@ from pyspark.sql import functions as F  # noqa: N812
 from foresail.geo import Layer, Strategy, choose, enrich, read_layers
 from foresail.geo.errors import GeoError
 from foresail.geo.proximity import PairSettings, pairs
+from foresail.pipeline.batch.parquet_source import ParquetSource
 from foresail.pipeline.errors import InputError
+from foresail.pipeline.jobs.enrich_in_place import enrich_files, readable_source
 from foresail.pipeline.progress import SILENT, Progress
+from foresail.pipeline.reports.page import count_of
 from foresail.pipeline.sinks.output_folder import replaced
 from foresail.pipeline.sources.parquet_files import EVENTS, events_folder
 from foresail.pipeline.sources.table import read_events
@@ -64,6 +67,9 @@ def _enrich(spark: SparkSession, order: EnrichOrder, progress: Progress) -> Enri
     for layer, choice in zip(layers, choose(layers, order.strategy), strict=True):
         progress.say(f"layer '{layer.spec.name}' {layer.version}: {choice.strategy}, {choice.reason}")
     place = events_folder(order.events)
+    source = _in_place(order, place, layers)
+    if source is not None:
+        return _in_files(spark, order, source, layers, progress)
     events = read_events(spark, [place], time_unit=order.time_unit)
     began = time.monotonic()
     near = None if order.pairs_within_m is None else PairSettings(distance_m=order.pairs_within_m)
@@ -91,6 +97,38 @@ def _enrich(spark: SparkSession, order: EnrichOrder, progress: Progress) -> Enri
         layers=_layer_facts(layers, order.strategy),
         attributes=counts,
         laid_out_by_track=layout is not None,
+        seconds=round(seconds, 3),
+        events_per_second=round(rows / seconds, 1),
+    )
+
+
+def _in_place(order: EnrichOrder, place: str, layers: Sequence[Layer]) -> ParquetSource | None:
+    """The files that workers read and write themselves; None where rows are paired, joined or looked at by Spark."""
+    in_workers = all(choice.strategy == "worker" for choice in choose(layers, order.strategy))
+    if order.pairs_within_m is not None or order.time_unit or not in_workers or not layers:
+        return None
+    return readable_source(place, layers)
+
+
+def _in_files(
+    spark: SparkSession, order: EnrichOrder, source: ParquetSource, layers: Sequence[Layer], progress: Progress
+) -> EnrichResult:
+    began = time.monotonic()
+    with (
+        progress.step(f"enriching {count_of(source.rows, 'event')}"),
+        replaced(order.out / EVENTS) as folder,
+        replaced(order.out / REJECTED) as rejected_folder,
+    ):
+        counts = enrich_files(spark, source, layers, folder, rejected_folder)
+    seconds = time.monotonic() - began
+    rows = counts.pop("events", 0)
+    return EnrichResult(
+        events=rows,
+        rejected=0,
+        positions_unknown=counts.pop("positions_unknown", 0),
+        layers=_layer_facts(layers, order.strategy),
+        attributes={f"in_{layer.spec.kind}": counts[f"in_{layer.spec.kind}"] for layer in layers},
+        laid_out_by_track=source.layout is not None,
         seconds=round(seconds, 3),
         events_per_second=round(rows / seconds, 1),
     )

@@ -9,8 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime
+from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from pathlib import Path
 
@@ -21,7 +20,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from foresail.pipeline.errors import BalanceError, InputError
+from foresail.pipeline.errors import InputError
+from foresail.pipeline.jobs.ingest_order import IngestOrder, IngestResult, check_balance
+from foresail.pipeline.jobs.ingest_pieces import Ingested, goes_in_pieces, ingest_pieces
 from foresail.pipeline.progress import SILENT, Progress
 from foresail.pipeline.quality.measure import (
     looks_like,
@@ -36,16 +37,14 @@ from foresail.pipeline.runtime.interruption import interruption_delayed
 from foresail.pipeline.schemas import DERIVED_COLUMNS
 from foresail.pipeline.sinks.output_folder import replaced
 from foresail.pipeline.sinks.set_aside import Ledger, aside_rows, read_aside, read_ledger, write_aside
-from foresail.pipeline.sources.feed import Feed
 from foresail.pipeline.sources.kafka import SCHEME, Topic, parse_topic
 from foresail.pipeline.sources.reading import NotOfFeedError, Reading, read_messages, read_topic_messages
 from foresail.pipeline.sources.repairs import REPAIRS, has_repair
 from foresail.pipeline.sources.static_data import fill_static, read_static, static_messages
 from foresail.pipeline.sources.storage import SourceFile, fingerprint, is_sound, list_files
 from foresail.pipeline.stages.clean import REASONS, clean, position_columns
-from foresail.pipeline.stages.derive import DeriveOptions, as_sent, derive, options_of
+from foresail.pipeline.stages.derive import as_sent, derive
 from foresail.pipeline.stages.layout import by_track, files_for, read_layout, rows_in, write_layout
-from foresail.pipeline.stages.policy import Policy
 from foresail.pipeline.stages.tracks import came_late, settle
 
 NARROW_COLUMNS = ("track", "time", "lon", "lat", "source", "offset", "age")
@@ -53,51 +52,6 @@ NARROW_COLUMNS = ("track", "time", "lon", "lat", "source", "offset", "age")
 MOST_ROWS_LEFT_OUT = 1_000_000
 """More rows than this are not sent to every worker to be left out; settling the whole rows again finds them too."""
 SPLIT_TRACK = r"#\d+$"
-
-
-@dataclass(frozen=True, slots=True)
-class IngestOrder:
-    """What is to be ingested, and how."""
-
-    feed: Feed
-    inputs: tuple[str, ...]
-    out: Path
-    policy: Policy
-    now: datetime
-    append: bool = False
-    static: Path | None = None
-    warn_share: float = 0.5
-    """The share of rejected rows from which on the result has a warning."""
-
-    @property
-    def options(self) -> DeriveOptions:
-        """The thresholds of the derived attributes."""
-        return options_of(self.policy, self.feed.domain)
-
-
-@dataclass(frozen=True, slots=True)
-class IngestResult:
-    """What became of the rows; `rows_in = rows_out + rejected + duplicates`."""
-
-    feed: str
-    rows_in: int = 0
-    rows_out: int = 0
-    rejected: int = 0
-    duplicates: int = 0
-    reasons: dict[str, int] = field(default_factory=dict)
-    duplicate_kinds: dict[str, int] = field(default_factory=dict)
-    repairs: dict[str, int] = field(default_factory=dict)
-    out_of_order: int = 0
-    rows_stored: int = 0
-    tracks: int = 0
-    files_read: tuple[str, ...] = ()
-    files_skipped: tuple[str, ...] = ()
-    files_strange: tuple[str, ...] = ()
-    files_truncated: tuple[str, ...] = ()
-    rejected_share: float = 0.0
-    """Of the rows that could have been positions."""
-    warnings: tuple[str, ...] = ()
-    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,20 +84,48 @@ def ingest(spark: SparkSession, order: IngestOrder, progress: Progress = SILENT)
     if not fresh and not topics and order.append:
         return replace(_nothing(order, files), seconds=round(time.monotonic() - began, 3))
     with ExitStack() as unbroken, _staging_folder(order.out) as folder:
-        with progress.step(f"reading {count_of(len(fresh) + len(topics), 'input')} as {order.feed.name}"):
-            staged = _stage(spark, order, fresh, topics, folder)
-        written = _write(spark, order, staged, folder, progress, unbroken)
+        if goes_in_pieces(order, fresh) and not topics:
+            with _named_as_seen(order):
+                ingested = ingest_pieces(spark, order, fresh, folder, progress, unbroken)
+        else:
+            ingested = _through_spark(spark, order, fresh, topics, folder, progress, unbroken)
         result = replace(
-            written,
+            ingested.result,
             files_read=(*(file.name for file in fresh), *(topic.name for topic in topics)),
             files_skipped=tuple(file.name for file in files if file not in fresh),
         )
         result = _with_warning(result, order, fresh)
-        with progress.step("measuring the quality"):
-            after = measure_events(spark, order.out / "events")
-            write_quality(order.out, asdict(result), measure_rows(staged.rows), after)
+        write_quality(order.out, asdict(result), ingested.before, ingested.after)
         ledger.with_files(order.feed.name, {file.name: prints[file] for file in fresh}, order.now).write(order.out)
     return replace(result, seconds=round(time.monotonic() - began, 3))
+
+
+def _through_spark(
+    spark: SparkSession,
+    order: IngestOrder,
+    fresh: list[SourceFile],
+    topics: list[Topic],
+    folder: Path,
+    progress: Progress,
+    unbroken: ExitStack,
+) -> Ingested:
+    """What workers cannot read themselves: other carriers than CSV, files elsewhere, what is joined to other rows."""
+    with progress.step(f"reading {count_of(len(fresh) + len(topics), 'input')} as {order.feed.name}"):
+        staged = _stage(spark, order, fresh, topics, folder)
+    written = _write(spark, order, staged, folder, progress, unbroken)
+    with progress.step("measuring the quality"):
+        return Ingested(written, measure_rows(staged.rows), measure_events(spark, order.out / "events"))
+
+
+@contextmanager
+def _named_as_seen(order: IngestOrder) -> Iterator[None]:
+    """A file that is of another feed is answered with the one that it looks like."""
+    try:
+        yield
+    except NotOfFeedError as error:
+        seen = looks_like(error.place, order.feed.name) if error.place else ""
+        msg = f"{error} {seen or 'Choose another --from, or write a --mapping.'}"
+        raise InputError(msg) from None
 
 
 def _stage(
@@ -152,11 +134,9 @@ def _stage(
     """Read and judge every row; where a file turns out to be damaged, again, as far as it goes."""
     try:
         readings = [read_topic_messages(spark, order.feed, topic) for topic in topics]
-        return _judge(spark, order, readings + _read_files(spark, order, files), folder / "messages")
-    except NotOfFeedError as error:
-        seen = looks_like(error.place, order.feed.name) if error.place else ""
-        msg = f"{error} {seen or 'Choose another --from, or write a --mapping.'}"
-        raise InputError(msg) from None
+        with _named_as_seen(order):
+            readings += _read_files(spark, order, files)
+        return _judge(spark, order, readings, folder / "messages")
     except (PySparkException, Py4JJavaError) as error:
         truncated = tuple(file.name for file in files if not is_sound(spark, file))
         if not truncated:
@@ -243,17 +223,6 @@ def _with_warning(result: IngestResult, order: IngestOrder, files: list[SourceFi
     place = next((file.local for file in files if file.local), None)
     seen = looks_like(place, order.feed.name) if place else ""
     return replace(warned, warnings=(rejection_warning(result.rows_in, result.reasons, REASONS, seen),))
-
-
-def check_balance(result: IngestResult) -> None:
-    """Raise unless every row that came in is a position, a rejected row or a duplicate."""
-    out = result.rows_out + result.rejected + result.duplicates
-    if result.rows_in != out:
-        msg = (
-            f"ingest: {result.rows_in} rows in, but {result.rows_out} out + {result.rejected} rejected + "
-            f"{result.duplicates} duplicates = {out}. Nothing was written; please report this with the input."
-        )
-        raise BalanceError(msg)
 
 
 def _stored_positions(spark: SparkSession, order: IngestOrder) -> DataFrame | None:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from foresail.pipeline.quality.measure import (
     Measures,
 )
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MOST_VALUES = 100_000
 """More different intervals than this are kept by their ranks, which is finer than any quantile shown."""
 Weighted = tuple[NDArray[np.float64], NDArray[np.int64]]
@@ -102,8 +100,10 @@ def extent_of(
 
 
 def _as_text(micros: int) -> str:
-    moment = (EPOCH + timedelta(microseconds=micros)).replace(tzinfo=None).isoformat(" ")
-    return moment.rstrip("0") if "." in moment else moment
+    """An instant as Spark writes it: years of more than four digits have a sign."""
+    text = str(np.datetime64(micros, "us")).replace("T", " ").removesuffix(".000000")
+    signed = f"+{text}" if text.index("-", 1) > 4 and not text.startswith("-") else text
+    return signed.rstrip("0") if "." in signed else signed
 
 
 def _counted(values: NDArray[np.float64]) -> Weighted:

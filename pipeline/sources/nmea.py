@@ -1,4 +1,4 @@
-"""NMEA AIVDM lines as a feed: pyais decodes each file's lines in order, one Python call for each batch of lines.
+"""NMEA AIVDM lines as a feed: each file's lines are decoded in order, one Python call for each batch of lines.
 
 One NMEA line taken apart: tag block, times around it, checksum, and which part of which message it is.
 """
@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import reduce
-from itertools import groupby
+from itertools import pairwise
 from operator import xor
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
@@ -74,20 +75,25 @@ def columns(cells: Cells) -> dict[str, Column]:
 
 def _decoding(starts_us: dict[str, int]) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from foresail.pipeline.sources.nmea_decoder import Decoder, Line  # noqa: PLC0415 - pyais is only needed by the workers
+        from foresail.pipeline.feeds.aivdm import BatchDecoder  # noqa: PLC0415 - pyais is only needed by the workers
 
-        decoders: dict[str, Decoder] = {}
+        decoders: dict[str, BatchDecoder] = {}
         for batch in batches:
-            rows = zip(*(batch.column(name).to_pylist() for name in _LINE), strict=True)
-            settled = []
-            for source, group in groupby((Line(*row) for row in rows), key=lambda line: line.source):
-                decoder = decoders.setdefault(source, Decoder(starts_us.get(source)))
-                for line in group:
-                    settled += decoder.advance(line)
-            yield as_batch(settled)
-        yield as_batch([left for decoder in decoders.values() for left in decoder.finish()])
+            for lines in _by_source(batch):
+                source = lines.column("source")[0].as_py()
+                yield from decoders.setdefault(source, BatchDecoder(starts_us.get(source))).advance(lines)
+        for decoder in decoders.values():
+            yield decoder.finish()
 
     return decode_batches
+
+
+def _by_source(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """The lines of each file, where those of several follow each other."""
+    codes = batch.column("source").dictionary_encode().indices.to_numpy()
+    if len(codes):
+        cuts = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)]
+        yield from (batch.slice(begin, end - begin) for begin, end in pairwise(cuts))
 
 
 def as_batch(settled: "Sequence[Decoded]") -> pa.RecordBatch:

@@ -4,6 +4,7 @@ Every line that goes in comes out once. A message of several lines stands at its
 `message_part` (or `not_a_position`), so that lines in are lines out.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -94,9 +95,14 @@ class Decoder:
         self._pending.clear()
         return left
 
+    @property
+    def waiting(self) -> Collection[tuple[str, str, int]]:
+        """The messages of which parts have come, and not all."""
+        return self._pending.keys()
+
     def _other(self, line: Line) -> Decoded:
         tag_clock = clock_of(line.raw)
-        self._set_clock(tag_clock)
+        self.set_clock(tag_clock)
         return Decoded(line, OTHER_LINES.get(line.raw.lstrip()[:1], "unreadable"))
 
     def _joined(self, line: Line, sentence: Sentence) -> list[Decoded]:
@@ -132,7 +138,7 @@ class Decoder:
     def _read(self, line: Line, message: Any, received_us: int | None) -> Decoded:
         kind = message.msg_type
         sent_us = received_us or (_base_station_time(message) if kind in CLOCK_TYPES else None)
-        self._set_clock(sent_us)
+        self.set_clock(sent_us)
         if kind not in POSITION_TYPES:
             return replace(_static(line, message), fault="not_a_position")
         time_us = sent_us or self._time_of(message)
@@ -157,7 +163,7 @@ class Decoder:
     def _time_of(self, message: Any) -> int | None:
         """When the position was taken: the time nearest to the clock that has its second."""
         if self._clock_us is None:
-            self._set_clock(self.starts_us, guessed=True)
+            self.set_clock(self.starts_us, guessed=True)
         clock_us = self._clock_us
         second: int | None = getattr(message, "second", None)
         if clock_us is None or second is None or not 0 <= second < UNKNOWN_SECOND_FROM:
@@ -174,7 +180,8 @@ class Decoder:
         self._last_us[mmsi] = max(time_us, self._last_us.get(mmsi, 0) + 1_000_000)
         return self._last_us[mmsi]
 
-    def _set_clock(self, time_us: int | None, guessed: bool = False) -> None:
+    def set_clock(self, time_us: int | None, guessed: bool = False) -> None:
+        """Take `time_us`, if there is one, for the time at this line."""
         if time_us is not None:
             self._clock_us = time_us
             self._clock_guessed = guessed

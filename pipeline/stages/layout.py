@@ -56,8 +56,13 @@ def write_layout(positions: "DataFrame", folder: Path, files: int) -> Layout:
     writer = ordered.write.mode("errorifexists").option("compression", "zstd")
     writer.option("parquet.block.size", ROW_GROUP_BYTES).parquet(str(folder))
     parts = sorted(folder.glob("*.parquet"))
-    layout = Layout(files=files, rows=sum(rows_in(part) for part in parts), tracks=sum(map(_tracks_in, parts)))
-    if all(pyarrow.parquet.read_metadata(part).num_row_groups <= 1 for part in parts):
+    return record_layout(folder, files, sum(rows_in(part) for part in parts), sum(map(_tracks_in, parts)))
+
+
+def record_layout(folder: Path, files: int, rows: int, tracks: int) -> Layout:
+    """Say in `folder`, which holds whole tracks in each of its files, how they lie."""
+    layout = Layout(files=files, rows=rows, tracks=tracks)
+    if all(pyarrow.parquet.read_metadata(part).num_row_groups <= 1 for part in folder.glob("*.parquet")):
         (folder / LAYOUT_FILE).write_text(json.dumps(asdict(layout), indent=1) + "\n", encoding="utf-8")
     return layout
 

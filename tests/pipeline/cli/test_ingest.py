@@ -11,7 +11,7 @@ from rich.console import Console
 
 from foresail.pipeline.cli import foresail
 from foresail.pipeline.cli.ingest import notes_on, show_result
-from foresail.pipeline.jobs.ingest import IngestResult
+from foresail.pipeline.jobs.ingest_order import IngestResult
 
 
 def test_the_command_says_what_it_needs() -> None:

@@ -4,6 +4,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
@@ -77,6 +80,53 @@ def test_a_source_laid_out_by_track_stays_so(spark: "SparkSession", folder: Path
     layout = read_layout(folder / "out" / "events")
     assert layout is not None
     assert (layout.files, layout.rows, layout.tracks) == (3, 70, 7)
+
+
+def test_files_enriched_in_place_have_the_rows_that_spark_makes(spark: "SparkSession", folder: Path) -> None:
+    dice = np.random.default_rng(5)
+    rows = 4000
+    still = np.repeat(dice.uniform((-6, 47), (-3, 49), (rows // 8, 2)), 8, axis=0)
+    still[::97] = np.nan
+    events = pa.table(
+        {
+            "track": pa.array([f"v{n // 500}" for n in range(rows)]),
+            "time": pa.array(np.arange(rows) * 1_000_000 + 1_767_225_600_000_000).cast(pa.timestamp("us", "UTC")),
+            "lon": pa.array(still[:, 0], from_pandas=True),
+            "lat": pa.array(still[:, 1], from_pandas=True),
+            "offset": np.arange(rows),
+            "note": pa.array([None if n % 3 else f"n{n}" for n in range(rows)]),
+        }
+    )
+    (folder / "plain").mkdir()
+    pq.write_table(events, folder / "plain" / "a.parquet", row_group_size=900)
+    summary = run(folder, "plain")
+    found = pq.read_table(folder / "out" / "events")
+    through = run(folder, "plain", "--time-unit", "us")  # asks for a look at times, which Spark takes
+    names = [*events.column_names, "in_port", "port_name", "port_distance_m"]
+    expected = spark.read.parquet(str(folder / "out" / "events")).orderBy("offset").toArrow()
+    assert found.column_names == expected.column_names == names
+    assert found.select(events.column_names).equals(events), "rows, values and order stay"
+    assert found.drop_columns("time").to_pylist() == expected.drop_columns("time").to_pylist()
+    kept = ("events", "rejected", "positions_unknown", "attributes")
+    assert [summary[key] for key in kept] == [through[key] for key in kept]
+    assert summary["attributes"]["in_port"] > 0
+    assert pq.read_table(folder / "out" / "rejected").num_rows == 0
+
+
+def test_a_damaged_file_is_one_line_and_leaves_what_was_there(spark: "SparkSession", folder: Path) -> None:
+    times = pa.array([1_767_225_600_000_000] * 5000).cast(pa.timestamp("us", "UTC"))
+    noise = np.random.default_rng(1).uniform(0, 1, 5000)
+    columns = {"track": ["a"] * 5000, "time": times, "lon": noise, "lat": noise, "offset": range(5000)}
+    (folder / "bad").mkdir()
+    file = folder / "bad" / "a.parquet"
+    pq.write_table(pa.table(columns), file, use_dictionary=False)
+    content = bytearray(file.read_bytes())
+    content[4:400] = bytes(396)
+    file.write_bytes(content)
+    with pytest.raises(PipelineError, match="is corrupt") as fault:
+        run(folder, "bad")
+    assert "\n" not in str(fault.value)
+    assert not (folder / "out" / "events").exists()
 
 
 @pytest.mark.parametrize(

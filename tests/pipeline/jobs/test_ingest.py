@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from foresail.pipeline.errors import BalanceError, InputError
-from foresail.pipeline.jobs.ingest import IngestOrder, IngestResult, check_balance, ingest
+from foresail.pipeline.jobs.ingest import ingest
+from foresail.pipeline.jobs.ingest_order import IngestOrder, IngestResult, check_balance
 from foresail.pipeline.sinks.output_folder import claim_output
 from foresail.pipeline.sources.feed import Feed
 from foresail.pipeline.sources.feeds import find_feed

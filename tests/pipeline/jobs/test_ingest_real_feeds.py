@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from foresail.pipeline.jobs.ingest import IngestOrder, IngestResult, ingest
+from foresail.pipeline.jobs.ingest import ingest
+from foresail.pipeline.jobs.ingest_order import IngestOrder, IngestResult
 from foresail.pipeline.sinks.output_folder import claim_output
 from foresail.pipeline.sources import mapped
 from foresail.pipeline.sources.feeds import find_feed

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from kafka import KafkaProducer
 
-from foresail.pipeline.jobs.ingest import IngestOrder, ingest
+from foresail.pipeline.jobs.ingest import ingest
+from foresail.pipeline.jobs.ingest_order import IngestOrder
 from foresail.pipeline.kafka import create_topics
 from foresail.pipeline.sinks.output_folder import claim_output
 from foresail.pipeline.sources.feeds import find_feed
