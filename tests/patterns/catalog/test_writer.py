@@ -11,7 +11,7 @@ from foresail.patterns.catalog.loader import built_in_files, read_text
 from foresail.patterns.catalog.writer import catalog_schema, write_entry
 
 
-@pytest.mark.parametrize("name", built_in_catalog().names)
+@pytest.mark.parametrize("name", [entry.name for entry in built_in_catalog()])
 def test_an_entry_written_and_read_again_is_the_same(name: str) -> None:
     entry = built_in_catalog()[name]
     (again,) = read_text(write_entry(entry), "again.yaml")
