@@ -16,6 +16,7 @@ from foresail.models.kernels.past import KEPT, NEVER
 from foresail.models.migration import corresponding_states
 from foresail.models.model import Model
 from foresail.models.trees.part import TreePart
+from foresail.models.trees.reasons import reasons
 from foresail.patterns.recognition.events import EventBatch
 
 AT_ONCE = 8192
@@ -27,6 +28,8 @@ class TreeRows(NamedTuple):
 
     event: NDArray[np.int64]
     decisions: Decisions
+    because: NDArray[np.object_]
+    """Of the positive ones, what moved them most."""
 
 
 def tree_rows(
@@ -44,7 +47,9 @@ def tree_rows(
     shown = _emitted(said, asked, events, past, emission)
     event = asked[shown]
     told = Said._make(column[shown] for column in said)
-    return TreeRows(event, _decisions(model, number, told, chains[event]))
+    because = np.full(len(event), None, dtype=object)
+    because[told.positive] = reasons(part, inputs, event[told.positive], model.rule.events_ahead)
+    return TreeRows(event, _decisions(model, number, told, chains[event]), because)
 
 
 def inputs_after(
