@@ -31,7 +31,7 @@ class Forecasts:
     position: NDArray[np.int64]
     """For each event of the batch its position in its track, from 1."""
     because: NDArray[np.object_] | None = None
-    """Of each row in words what moved it most; None where it is none, or a chain's. None altogether without trees."""
+    """In words what moved a forecast of trees most, where positive begins; None elsewhere, and for chains."""
 
     def __len__(self) -> int:
         return len(self.event)

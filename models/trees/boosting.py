@@ -24,10 +24,11 @@ SMALL = 100_000
 class BoostSettings:
     """How trees are grown."""
 
-    rounds: int = 300
-    patience: int = 15
+    rounds: int = 150
+    patience: int = 10
     """Rounds without gain on the newest events after which no further tree is grown."""
-    rate: float = 0.1
+    rate: float = 0.2
+    """Half the rate would need twice the trees, each of which costs time at every event."""
     leaves: int = 63
     least_events: int = 20
     """Rows in a leaf; an event is a row for each span that is known of it."""

@@ -177,8 +177,8 @@ def explain_command(model_version: str, chain_state: int, place: str, as_json: b
     model = model_named(store_at(place), model_version)
     if model.trees is not None:
         msg = (
-            f"{model.version} is a {model.kind} model: what moved each of its positive forecasts is told in the "
-            "forecast's column `because`."
+            f"{model.version} is a {model.kind} model: what moved its forecasts is told where they become positive, in "
+            "the column `because`."
         )
         raise click.UsageError(msg)
     if chain_state >= model.chain.states:

@@ -84,6 +84,15 @@ def in_one(store: Path, rows: pd.DataFrame) -> dict[tuple[str, int], float]:
     return {(t, int(n)): p for t, n, p in zip(found["track"], found["index"], found["probability"], strict=True)}
 
 
+def reasons_in_one(store: Path, rows: pd.DataFrame) -> list[tuple[str, int, str]]:
+    """What is told where positive begins."""
+    found = fs.forecast(as_frame(rows), wave("hazard"), store)
+    told = found[found["because"].notna()]
+    assert told["positive"].all()
+    assert 10 < len(told) < found["positive"].sum() / 2
+    return list(told[["track", "index", "because"]].itertuples(index=False, name=None))
+
+
 def told_of(line: lines.Running) -> dict[tuple[str, int], float]:
     return {(row["track"], row["index"]): row["probability"] for row in line.rows("forecast")}
 
@@ -97,7 +106,9 @@ def test_the_forecasts_of_trees_in_a_stream_are_those_of_a_batch(store: Path, re
         line.read(rows.iloc[part])
     expected = in_one(store, events)
     assert told_of(line) == expected
-    assert all((row["because"] is not None) == row["positive"] for row in line.rows("forecast"))
+    assert {(row["track"], row["index"]): row["because"] for row in line.rows("forecast") if row["because"]} == {
+        (track, index): because for track, index, because in reasons_in_one(store, events)
+    }
     assert max(expected.values()) > 0.3 > min(expected.values())
 
 
