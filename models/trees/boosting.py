@@ -25,6 +25,8 @@ class BoostSettings:
     """How trees are grown."""
 
     rounds: int = 150
+    least_rounds: int = 80
+    """Trees that are grown whatever the newest events say, which are few and often unlike those to come."""
     patience: int = 10
     """Rounds without gain on the newest events after which no further tree is grown."""
     rate: float = 0.2
@@ -81,6 +83,8 @@ def boosted(
     most = settings.rounds if rounds is None else rounds
     grown = lightgbm.train(parameters, data, most, valid_sets=watched, callbacks=calls)
     best = grown.best_iteration if watched and grown.best_iteration > 0 else most
+    if watched and best < settings.least_rounds:
+        return boosted(inputs, outcomes, spans, fit, None, settings, settings.least_rounds)
     trees = [_tree(held["tree_structure"], inputs.shape[1]) for held in grown.dump_model(best)["tree_info"]]
     return Trees("hazard", joined_forest(trees, base), spans, np.ones(len(spans)), np.zeros(len(spans)))
 
