@@ -140,7 +140,8 @@ class Forecaster(ModelReader):
         event = np.concatenate([told.event, *(rows.event for rows in found)]).astype(np.int32)
         decisions = joined_decisions([taken_rows(told.decisions, told.said), *(rows.decisions for rows in found)])
         none = np.broadcast_to(np.int32(NO_FEATURE), len(event))
-        return Forecasts(event, none, np.arange(len(event), dtype=np.int32), decisions, told.position)
+        because = np.concatenate([np.full(len(told), None, dtype=object), *(rows.because for rows in found)])
+        return Forecasts(event, none, np.arange(len(event), dtype=np.int32), decisions, told.position, because)
 
     def joining(self, progress: Progress) -> ForecasterState:
         """The state of tracks that others have read so far."""

@@ -30,13 +30,16 @@ class Forecasts:
     decisions: Decisions
     position: NDArray[np.int64]
     """For each event of the batch its position in its track, from 1."""
+    because: NDArray[np.object_] | None = None
+    """In words what moved a forecast of trees most, where positive begins; None elsewhere, and for chains."""
 
     def __len__(self) -> int:
         return len(self.event)
 
     def taken(self, rows: NDArray[np.int64]) -> "Forecasts":
         """Some of the rows, in this order."""
-        return replace(self, event=self.event[rows], feature=self.feature[rows], said=self.said[rows])
+        because = None if self.because is None else self.because[rows]
+        return replace(self, event=self.event[rows], feature=self.feature[rows], said=self.said[rows], because=because)
 
     @property
     def index(self) -> NDArray[np.int64]:

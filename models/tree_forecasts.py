@@ -16,6 +16,7 @@ from foresail.models.kernels.past import KEPT, NEVER
 from foresail.models.migration import corresponding_states
 from foresail.models.model import Model
 from foresail.models.trees.part import TreePart
+from foresail.models.trees.reasons import reasons
 from foresail.patterns.recognition.events import EventBatch
 
 AT_ONCE = 8192
@@ -27,6 +28,8 @@ class TreeRows(NamedTuple):
 
     event: NDArray[np.int64]
     decisions: Decisions
+    because: NDArray[np.object_]
+    """Where positive begins, what moved it most; it is the same soon after, and takes as long as the forecast."""
 
 
 def tree_rows(
@@ -41,10 +44,14 @@ def tree_rows(
     if not model.settings.forecast_in_accepting:
         asked = asked[~model.automaton.accepting[states]]
     said = _said(model, part, inputs, asked)
-    shown = _emitted(said, asked, events, past, emission)
+    changed = _changed(said, asked, events, past)
+    shown = _emitted(said, changed, emission)
     event = asked[shown]
     told = Said._make(column[shown] for column in said)
-    return TreeRows(event, _decisions(model, number, told, chains[event]))
+    because = np.full(len(event), None, dtype=object)
+    begins = told.positive & changed[shown]
+    because[begins] = reasons(part, inputs, event[begins], model.rule.events_ahead)
+    return TreeRows(event, _decisions(model, number, told, chains[event]), because)
 
 
 def inputs_after(
@@ -66,22 +73,22 @@ def _said(model: Model, part: TreePart, inputs: NDArray[np.float32], asked: NDAr
     return Said._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
 
 
-def _emitted(
-    said: Said, asked: NDArray[np.int64], events: EventBatch, past: PastState, emission: int
-) -> NDArray[np.bool_]:
-    """Which of the forecasts are emitted; where none is given, it counts as not positive."""
+def _changed(said: Said, asked: NDArray[np.int64], events: EventBatch, past: PastState) -> NDArray[np.bool_]:
+    """Where positive begins or ends; where no forecast is given, it counts as not positive."""
     positive = np.zeros(len(events), dtype=np.bool_)
     positive[asked] = said.positive
     before = np.concatenate([[False], positive[:-1]])
     heard = np.diff(events.first_of) > 0
     before[events.first_of[:-1][heard]] = past.positive[heard]
     past.positive[heard] = positive[events.first_of[1:][heard] - 1]
+    changed: NDArray[np.bool_] = said.positive != before[asked]
+    return changed
+
+
+def _emitted(said: Said, changed: NDArray[np.bool_], emission: int) -> NDArray[np.bool_]:
     if emission == POSITIVE:
         return said.positive
-    if emission == CHANGES:
-        changed: NDArray[np.bool_] = said.positive != before[asked]
-        return changed
-    return np.ones(len(asked), dtype=np.bool_)
+    return changed if emission == CHANGES else np.ones(len(changed), dtype=np.bool_)
 
 
 def _decisions(model: Model, number: int, said: Said, chains: NDArray[np.int32]) -> Decisions:

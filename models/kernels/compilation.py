@@ -24,7 +24,7 @@ from foresail.models.kernels.forecast import (
 )
 from foresail.models.kernels.past import Past, recall
 from foresail.models.kernels.symbols import SymbolCodes, count_accepted, reachable, read_symbols, walk
-from foresail.models.kernels.trees import Forest, judge, spread_out
+from foresail.models.kernels.trees import Forest, credit_paths, judge, spread_out
 from foresail.patterns.recognition.compilation import INTEGERS, LONGS, WORDS, Kernel, ready
 
 
@@ -151,6 +151,14 @@ def judging_kernel() -> Kernel:
 
 
 @cache
+def crediting_kernel() -> Kernel:
+    """`trees.credit_paths`, ready to be called."""
+    forest = _kind(Forest, tuple(name for name in Forest._fields if name != "value"))
+    inputs, rows = _array(float32, 2, readonly=True), _array(int64, 1, readonly=True)
+    return ready(credit_paths, (forest, MATRIX, inputs, rows, _array(int32, 2), _array(float64, 2)))
+
+
+@cache
 def spreading_kernel() -> Kernel:
     """`trees.spread_out`, ready to be called."""
     return ready(spread_out, (MATRIX, LONGS, _array(float64, 2)))
@@ -171,4 +179,5 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
     "the recent past of tracks": past_kernel,
     "hazards of trees": judging_kernel,
     "waiting times of trees": spreading_kernel,
+    "reasons of trees": crediting_kernel,
 }

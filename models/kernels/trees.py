@@ -19,6 +19,8 @@ SPAN = -1
 DEEPEST = 64
 """Ranges of spans that may wait for their turn."""
 LEAST_SHARE = 1e-6
+TOGETHER = 256
+"""Rows that are asked of one tree after the other: the tree and they stay in the cache of the processor."""
 
 
 class Forest(NamedTuple):
@@ -89,11 +91,15 @@ def judge(
 ) -> None:
     """Write for each of `rows` the hazard of each span; `bend` and `shift` recalibrate its log-odds."""
     spans = len(forest.base)
-    for n in range(len(rows)):
-        for s in range(spans):
-            hazard[n, s] = forest.base[s]
+    for begin in range(0, len(rows), TOGETHER):
+        end = min(begin + TOGETHER, len(rows))
+        for n in range(begin, end):
+            for s in range(spans):
+                hazard[n, s] = forest.base[s]
         for tree in range(len(forest.roots)):
-            add_tree(forest, tree, inputs, rows[n], waiting, hazard, n)
+            for n in range(begin, end):
+                add_tree(forest, tree, inputs, rows[n], waiting, hazard, n)
+    for n in range(len(rows)):
         by_now = 0.0
         for s in range(spans):
             odds = hazard[n, s]
@@ -119,3 +125,59 @@ def spread_out(hazard: NDArray[np.float64], lengths: NDArray[np.int64], waiting:
                 waiting[row, n] = survived * (1.0 - stays)
                 survived *= stays
                 n += 1
+
+
+@compiled
+def credit_paths(
+    forest: Forest,
+    weight: NDArray[np.float64],
+    inputs: NDArray[np.float32],
+    rows: NDArray[np.int64],
+    waiting: NDArray[np.int32],
+    credit: NDArray[np.float64],
+) -> None:
+    """Add to each input by how much the splits that asked for it moved a row's value, its spans weighed by `weight`.
+
+    What the splits by span moved goes to the last column, so that a row's credits add up to what its paths moved.
+    """
+    vectors = forest.value.shape[1] > 1
+    spans, last = len(forest.base), credit.shape[1] - 1
+    for n in range(len(rows)):
+        for tree in range(len(forest.roots)):
+            waiting[0, 0], waiting[0, 1], waiting[0, 2] = forest.roots[tree], 0, spans
+            size = 1
+            while size > 0:
+                size -= 1
+                node, low, high = waiting[size, 0], waiting[size, 1], waiting[size, 2]
+                if node < 0:
+                    # the right half of a cut range waits as a node below zero, so that its own step is credited
+                    node = -node - 1
+                    for span in range(low, high):
+                        parent = waiting[size, 3]
+                        column = span if vectors else 0
+                        moved = np.float64(forest.value[node, column]) - np.float64(forest.value[parent, column])
+                        credit[n, last] += weight[n, span] * moved
+                while forest.left[node] >= 0:
+                    asked, before = forest.feature[node], node
+                    if asked == SPAN:
+                        cut = np.int32(forest.limit[node])
+                        if cut >= high:
+                            node = forest.left[node]
+                        elif cut <= low:
+                            node = forest.right[node]
+                        else:
+                            waiting[size, 0], waiting[size, 1] = -forest.right[node] - 1, cut
+                            waiting[size, 2], waiting[size, 3] = high, node
+                            size += 1
+                            node, high = forest.left[node], cut
+                    else:
+                        value = inputs[rows[n], asked]
+                        if isnan(value):
+                            node = forest.left[node] if forest.unknown_left[node] else forest.right[node]
+                        else:
+                            node = forest.left[node] if value < forest.limit[node] else forest.right[node]
+                    to = last if asked == SPAN else asked
+                    for span in range(low, high):
+                        column = span if vectors else 0
+                        moved = np.float64(forest.value[node, column]) - np.float64(forest.value[before, column])
+                        credit[n, to] += weight[n, span] * moved

@@ -12,6 +12,7 @@ from foresail.models.scoring.contenders import Contender, Fitted
 from foresail.models.scoring.differences import Difference, days_of_tracks, f1_difference, pairs_compared
 from foresail.models.scoring.measures import (
     calibration_error,
+    crps_of,
     distances_to_acceptance,
     log_loss_of,
     reliability,
@@ -35,6 +36,8 @@ from foresail.models.scoring.thresholds import Costs, Criterion, Fold, choose_th
 SWEEP_POINTS = 60
 NOMINAL = 0.5
 """The mass of the intervals that are scored."""
+WIDER = (0.8, 0.9)
+"""Further masses, of which the coverage is told too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,8 @@ class Tested:
     earliest: NDArray[np.int64]
     latest: NDArray[np.int64]
     next_symbol: NDArray[np.float64]
+    crps: NDArray[np.float64]
+    wider: dict[float, tuple[NDArray[np.int64], NDArray[np.int64]]]
     has_intervals: bool = False
     seconds: float = 0.0
     last: Fitted | None = None
@@ -76,6 +81,8 @@ class Tested:
             np.zeros(rows, dtype=np.int64),
             np.zeros(rows, dtype=np.int64),
             np.full(rows, np.nan),
+            np.full(rows, np.nan),
+            {mass: (np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64)) for mass in WIDER},
         )
 
 
@@ -152,6 +159,10 @@ def _on_fold(
         earliest, latest = fitted.interval(NOMINAL)
         tested.earliest[fold.test], tested.latest[fold.test] = earliest[fold.test], latest[fold.test]
         tested.has_intervals = True
+        for mass, (first, last) in tested.wider.items():
+            earliest, latest = fitted.interval(mass)
+            first[fold.test], last[fold.test] = earliest[fold.test], latest[fold.test]
+        tested.crps[fold.test] = crps_of(fitted.within, _until(problem), problem.horizon)[fold.test]
     if fitted.next_symbol is not None:
         tested.next_symbol[fold.test] = fitted.next_symbol[fold.test]
     tested.last = fitted
@@ -207,7 +218,7 @@ def _curves(problem: Problem, name: str, rows: NDArray[np.bool_], choice: Choice
     threshold = float(np.mean(tested.thresholds[choice.within])) if tested.thresholds[choice.within] else 0.5
     distance = distances_to_acceptance(problem.plain.automaton.delta, problem.plain.automaton.accepting)
     model = tested.last.model if tested.last else None
-    until = np.where(problem.truth.within(problem.horizon), problem.truth.until, 0)
+    until = _until(problem)
     known = rows & problem.truth.known(problem.horizon)
     return ModelScores(
         model=name,
@@ -224,7 +235,18 @@ def _curves(problem: Problem, name: str, rows: NDArray[np.bool_], choice: Choice
         intervals=score_intervals(tested.earliest[known], tested.latest[known], until[known], NOMINAL)
         if tested.has_intervals
         else None,
+        wider=tuple(
+            score_intervals(first[known], last[known], until[known], mass)
+            for mass, (first, last) in tested.wider.items()
+            if tested.has_intervals
+        ),
+        crps=float(tested.crps[known].mean()) if tested.has_intervals and known.any() else None,
     )
+
+
+def _until(problem: Problem) -> NDArray[np.int64]:
+    """Events until the match, 0 where none comes as far as forecasts look."""
+    return np.where(problem.truth.within(problem.horizon), problem.truth.until, 0)
 
 
 def _swept(given: NDArray[np.float64], truth: NDArray[np.bool_]) -> tuple[ThresholdPoint, ...]:

@@ -9,6 +9,7 @@ How early a match was foretold: the first correct forecast before it, and the ma
 How well a model foresees the very next symbol: the log-loss that compares orders before any pattern comes in.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -209,3 +210,25 @@ LEAST = 1e-12
 def log_loss_of(given: NDArray[np.float64]) -> float | None:
     """The mean of -ln p over the symbols that came; `given` is the probability each had before it came."""
     return float(-np.log(np.maximum(given, LEAST)).mean()) if len(given) else None
+
+
+MOST_POINTS = 16
+"""Numbers of events at which the distribution of a waiting time is compared with what came."""
+
+
+def crps_of(
+    within: Callable[[int], NDArray[np.float64]], until: NDArray[np.int64], horizon: int
+) -> NDArray[np.float64]:
+    """Per row the continuous ranked probability score of its waiting time up to the horizon, in events.
+
+    The squared distance of P(W <= k) to what came, summed over k (Gneiting, Raftery 2007); of long horizons over some
+    k, each standing for those since the one before. `until` is 0 where no match came.
+    """
+    ends = np.arange(1, horizon + 1)
+    if horizon > MOST_POINTS:
+        ends = np.unique(np.round(np.geomspace(1, horizon, MOST_POINTS)).astype(np.int64))
+    score = np.zeros(len(until))
+    for end, stands_for in zip(ends, np.diff(ends, prepend=0), strict=True):
+        came = (until > 0) & (until <= end)
+        score += stands_for * (within(int(end)) - came) ** 2
+    return score

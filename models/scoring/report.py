@@ -126,6 +126,10 @@ class ModelScores:
     by_within: tuple[WithinPoint, ...]
     earliness: Earliness
     intervals: IntervalScores | None
+    wider: tuple[IntervalScores, ...] = ()
+    """The same of intervals that are to hold more."""
+    crps: float | None = None
+    """The mean continuous ranked probability score of the waiting time, in events; the lower the better."""
 
 
 @dataclass(frozen=True, slots=True)

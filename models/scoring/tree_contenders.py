@@ -104,9 +104,11 @@ class TreeContender:
     def _trained(self, problem: Problem, rows: Rows) -> Trained:
         examples, settings = self.memo.of(problem).examples, self.memo.settings
         used = rows & problem.sequences.scored
-        if self.chosen is None or not _is_more(rows, self.chosen[0]):
-            self.chosen = (rows, train_on(self.kind, problem, examples, rows, settings))
-        return fitted_on_all(self.chosen[1], examples, used, settings)
+        held, self.chosen = self.chosen, None
+        if held is None or not _is_more(rows, held[0]):
+            # kept for the next fit alone: rows of a later fold are more than those of this one too
+            held = self.chosen = (rows, train_on(self.kind, problem, examples, rows, settings))
+        return fitted_on_all(held[1], examples, used, settings)
 
 
 def train_on(kind: TreeKind, problem: Problem, examples: Examples, rows: Rows, settings: TreeSettings) -> Trained:

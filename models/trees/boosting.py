@@ -24,10 +24,13 @@ SMALL = 100_000
 class BoostSettings:
     """How trees are grown."""
 
-    rounds: int = 300
-    patience: int = 15
+    rounds: int = 150
+    least_rounds: int = 80
+    """Trees that are grown whatever the newest events say, which are few and often unlike those to come."""
+    patience: int = 10
     """Rounds without gain on the newest events after which no further tree is grown."""
-    rate: float = 0.1
+    rate: float = 0.2
+    """Half the rate would need twice the trees, each of which costs time at every event."""
     leaves: int = 63
     least_events: int = 20
     """Rows in a leaf; an event is a row for each span that is known of it."""
@@ -80,6 +83,8 @@ def boosted(
     most = settings.rounds if rounds is None else rounds
     grown = lightgbm.train(parameters, data, most, valid_sets=watched, callbacks=calls)
     best = grown.best_iteration if watched and grown.best_iteration > 0 else most
+    if watched and best < settings.least_rounds:
+        return boosted(inputs, outcomes, spans, fit, None, settings, settings.least_rounds)
     trees = [_tree(held["tree_structure"], inputs.shape[1]) for held in grown.dump_model(best)["tree_info"]]
     return Trees("hazard", joined_forest(trees, base), spans, np.ones(len(spans)), np.zeros(len(spans)))
 

@@ -12,9 +12,11 @@ from foresail.models.trees.spans import HIT, UNKNOWN
 PRIOR = 10.0
 """What the identity weighs, in events."""
 STEPS = 25
-LEAST_HITS = 20
-LEAST_GAIN = 1e-3
+LEAST_HITS = 100
+LEAST_GAIN = 1e-2
 """Of the log-loss; less is noise."""
+MOST_BENT = 2.0
+"""What asks for more is not calibration but another model."""
 
 
 def recalibration(
@@ -49,10 +51,10 @@ def _fitted(odds: NDArray[np.float64], hit: NDArray[np.bool_]) -> tuple[float, f
         cross = (weight * odds).sum()
         curve = np.array([[(weight * odds**2).sum() + PRIOR, cross], [cross, weight.sum() + PRIOR]])
         step = np.linalg.solve(curve, slope)
-        bend, shift = bend + step[0], shift + step[1]
+        bend, shift = min(max(bend + step[0], 1 / MOST_BENT), MOST_BENT), shift + step[1]
         if np.abs(step).max() < 1e-8:
             break
-    return (bend, shift) if bend > 0 else (1.0, 0.0)
+    return bend, shift
 
 
 def _odds(chance: NDArray[np.float64]) -> NDArray[np.float64]:

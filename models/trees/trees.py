@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from foresail.models.kernels.compilation import judging_kernel, spreading_kernel
+from foresail.models.kernels.compilation import crediting_kernel, judging_kernel, spreading_kernel
 from foresail.models.kernels.trees import CHANCES, DEEPEST, HAZARDS, SPAN, Forest
 from foresail.models.trees.spans import Spans
 
@@ -35,6 +35,25 @@ class Trees:
         room = np.empty((DEEPEST, 3), dtype=np.int32)
         judging_kernel()(self.forest, LINKS[self.kind], self.bend, self.shift, inputs, asked, room, found)
         return found
+
+    def credits(self, inputs: NDArray[np.float32], rows: NDArray[np.int64], events: int) -> NDArray[np.float64]:
+        """Per row and input how much it moves the chance of a match within so many events, along the trees' paths.
+
+        Of boosted trees to first order, each span's log-odds weighed by how the chance follows it; of a forest exactly.
+        """
+        found = np.zeros((len(rows), inputs.shape[1] + 1))
+        room = np.empty((DEEPEST, 4), dtype=np.int32)
+        crediting_kernel()(self.forest, self._weights(inputs, rows, events), inputs, rows, room, found)
+        return found[:, :-1]
+
+    def _weights(self, inputs: NDArray[np.float32], rows: NDArray[np.int64], events: int) -> NDArray[np.float64]:
+        ends = np.array(self.spans.ends)
+        if self.kind == "forest":
+            held = np.searchsorted(ends, events)
+            return np.tile(np.arange(len(ends)) == min(held, len(ends) - 1), (len(rows), 1)).astype(np.float64)
+        hazard = self.hazards(inputs, rows)
+        share = np.clip((events - (ends - self.spans.lengths)) / self.spans.lengths, 0.0, 1.0)
+        return (1.0 - self.within(hazard, events))[:, None] * share * hazard * self.bend
 
     def waiting(self, hazard: NDArray[np.float64], horizon: int) -> NDArray[np.float64]:
         """Per row the probability that the next match comes with the n-th event from now."""

@@ -175,6 +175,12 @@ def explain_command(model_version: str, chain_state: int, place: str, as_json: b
     from foresail.models.explain import explain
 
     model = model_named(store_at(place), model_version)
+    if model.trees is not None:
+        msg = (
+            f"{model.version} is a {model.kind} model: what moved its forecasts is told where they become positive, in "
+            "the column `because`."
+        )
+        raise click.UsageError(msg)
     if chain_state >= model.chain.states:
         msg = f"{model.version} has the chain states 0 to {model.chain.states - 1}: {chain_state} is none of them."
         raise click.UsageError(msg)

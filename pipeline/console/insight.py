@@ -222,7 +222,7 @@ def _beyond(forecasts: list[int], happened: list[int], threshold: float) -> tupl
 
 
 def _curve(model: Model, chain_state: int) -> dict[str, Any] | None:
-    if not 0 <= chain_state < model.chain.states:
+    if model.trees is not None or not 0 <= chain_state < model.chain.states:
         return None
     told = explain(model, chain_state)
     return {

@@ -98,21 +98,28 @@ def folds_table(rows: Sequence[Json]) -> Markup:
 
 def intervals_table(pattern: Json) -> Markup:
     """How good intervals were, folded away; nothing where no model gives any."""
-    held = [(model["model"], model["intervals"]) for model in pattern["models"] if model.get("intervals")]
+    held = [
+        (model["model"], scores, model.get("crps"))
+        for model in pattern["models"]
+        if model.get("intervals")
+        for scores in (model["intervals"], *model.get("wider", ()))
+    ]
     if not held:
         return Markup("")
     columns = (
         Column("model"), Column("forecasts", True), Column("no interval", True), Column("nominal", True),
         Column("coverage", True),
         Column("mean width", True), Column("mean error", True), Column("interval score", True, "lower is better"),
+        Column("CRPS", True, "of the whole waiting time; lower is better"),
     )  # fmt: skip
     cells = (
         (
             name, f"{scores['forecasts']:,}", f"{scores['none']:,}", share(scores["nominal"]),
             share(scores["coverage"]),
             _figure(scores["mean_spread"]), _figure(scores["mae"]), _figure(scores["interval_score"]),
+            _figure(crps),
         )
-        for name, scores in held
+        for name, scores, crps in held
     )  # fmt: skip
     remark = note("Widths and errors are in events. Coverage should be at least the nominal share.")
     return _folded("Forecasts of an interval", table(columns, cells, "dense") + remark)

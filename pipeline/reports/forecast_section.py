@@ -93,13 +93,10 @@ def examples(warned: Sequence[Warned]) -> tuple[Warned, ...]:
 
 
 def _explained(warned: Warned, model: Model, names: Mapping[str, str]) -> Markup:
+    if model.trees is not None:
+        return _explained_by_trees(warned, model, names)
     why = explain(model, warned.chain_state)
     who = names.get(warned.track, warned.track)
-    outcome = (
-        f"It came {count_of(warned.came_after, 'event')} later."
-        if warned.came_after
-        else "It did not come in that time."
-    )
     seen = (
         joined((tag("span", text, class_="chip") for text in why.context), " ")
         if why.context
@@ -109,11 +106,30 @@ def _explained(warned: Warned, model: Model, names: Mapping[str, str]) -> Markup
         "div",
         tag("h4", f"{titled(warned.pattern)}{_at(warned)}: {'right' if warned.came_true else 'wrong'}"),
         tag("p", f"{who}, {moment(warned.time, seconds=True)} UTC", class_="note"),
-        tag("p", f"{_sentence(why.sentence, warned.pattern)} ", tag("b", outcome)),
+        tag("p", f"{_sentence(why.sentence, warned.pattern)} ", tag("b", _outcome(warned))),
         tag("p", "The events before it: ", seen),
         _meanings(model, why.context),
     )
     return tag("div", words, _curve(warned, model, why.probability.tolist()), class_="forecast")
+
+
+def _explained_by_trees(warned: Warned, model: Model, names: Mapping[str, str]) -> Markup:
+    """What moved the chance, for it and against it; trees have no curve for a state, each event has its own."""
+    about = f"A match is expected within {count_of(model.settings.events_ahead, 'event')}"
+    words = tag(
+        "div",
+        tag("h4", f"{titled(warned.pattern)}{_at(warned)}: {'right' if warned.came_true else 'wrong'}"),
+        tag("p", f"{names.get(warned.track, warned.track)}, {moment(warned.time, seconds=True)} UTC", class_="note"),
+        tag("p", f"{about} with a probability of {share(warned.probability)}. ", tag("b", _outcome(warned))),
+        tag("p", f"What counts most {warned.because}." if warned.because else "No input counts more than others."),
+    )
+    return tag("div", words, class_="forecast")
+
+
+def _outcome(warned: Warned) -> str:
+    if warned.came_after:
+        return f"It came {count_of(warned.came_after, 'event')} later."
+    return "It did not come in that time."
 
 
 def _at(warned: Warned) -> str:

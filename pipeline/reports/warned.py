@@ -35,6 +35,8 @@ class Warned:
     lat: float | None
     came_after: int | None
     """Events until the match; None where none came within the reach of the forecast."""
+    because: str | None = None
+    """What moved a forecast of trees most, in words."""
 
     @property
     def came_true(self) -> bool:
@@ -59,6 +61,8 @@ def read_warnings(
 ) -> Warnings:
     """The warnings from `since` on; `within` says for each pattern how many events ahead its model looks."""
     rows = spark.read.parquet(str(forecasts)) if forecasts.is_dir() else spark.read.json(str(forecasts))
+    if "because" not in rows.columns:
+        rows = rows.withColumn("because", F.lit(None).cast("string"))  # JSON without any
     positive = rows.where(F.col("positive") & (F.col("time") >= F.lit(since)) & F.col("pattern").isin(list(within)))
     first = _beginnings(positive, within).persist()
     try:

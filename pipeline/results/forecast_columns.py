@@ -31,5 +31,5 @@ def forecast_columns(kind: str = "kind") -> list[Column]:
         F.col("most_likely"),
         *map(F.col, ("earliest_s", "latest_s", "most_likely_s")),
         *minutes,
-        *map(F.col, ("lon", "lat")),
+        *map(F.col, ("lon", "lat", "because")),
     ]

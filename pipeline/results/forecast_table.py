@@ -39,13 +39,14 @@ FORECAST_SCHEMA = pa.schema(
         ("most_likely_s", pa.float32()),
         ("lon", pa.float64()),
         ("lat", pa.float64()),
+        ("because", pa.string()),
     ]
 )
 FORECAST_DDL = (
     "track string, time_us long, index long, pattern string, pattern_version int, model_version string,"
     " instance string, state int, chain_state int, kind string, probability double, positive boolean,"
     " earliest int, latest int, most_likely int, earliest_s float, latest_s float, most_likely_s float,"
-    " lon double, lat double"
+    " lon double, lat double, because string"
 )
 
 TIME = pa.timestamp("us", tz="UTC")
@@ -63,6 +64,7 @@ FORECAST_ROWS = pa.schema(
         ("latest_min", pa.float64()),
         ("lon", pa.float64()),
         ("lat", pa.float64()),
+        ("because", pa.string()),
     ]
 )
 """The rows that are written: those of `forecast_columns`, made without Spark."""
@@ -186,6 +188,9 @@ def forecast_columns(
         **held,
         "lon": lon,
         "lat": lat,
+        "because": pa.nulls(len(forecasts), pa.string())
+        if forecasts.because is None
+        else pa.array(forecasts.because, pa.string(), from_pandas=True),
     }
 
 

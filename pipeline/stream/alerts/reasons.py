@@ -174,7 +174,8 @@ def _reason(row: Mapping[str, Any], model: Model | None) -> str:
         return explained(model, int(row["chain_state"]))
     if row["probability"] is None:
         return f"No interval reaches the threshold for {row['pattern']}."
-    return f"{row['pattern']} is expected{_when(row)} with a probability of {row['probability']:.0%}."
+    because = f"; {row['because']}" if row.get("because") else ""
+    return f"{row['pattern']} is expected{_when(row)} with a probability of {row['probability']:.0%}{because}."
 
 
 @lru_cache(maxsize=MOST_EXPLAINED)

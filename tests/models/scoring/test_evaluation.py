@@ -124,6 +124,11 @@ def test_the_chain_is_calibrated_and_its_intervals_cover_what_they_say(scores: P
     assert next(r.calibration_error for r in scores.rows if r.model == "learned" and r.fold == "all") < 0.05
     assert learned.intervals is not None
     assert 0.45 <= (learned.intervals.coverage or 0) <= 0.75
+    assert [scores.nominal for scores in learned.wider] == [0.8, 0.9]
+    assert all((scores.coverage or 0) > 0.75 for scores in learned.wider)
+    by_model = {model.model: model.crps for model in scores.models}
+    assert by_model["gradient boosting"] is None, "it tells no distribution"
+    assert (by_model["learned"] or 0) < (by_model["order 0"] or 0)
 
 
 def test_every_match_is_told_of_early_or_counted_as_missed(scores: PatternScores) -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from foresail.models.scoring.measures import (
     UNREACHABLE,
     calibration_error,
+    crps_of,
     distances_to_acceptance,
     log_loss_of,
     reliability,
@@ -108,3 +109,15 @@ def test_a_symbol_held_impossible_costs_much_but_not_everything() -> None:
     assert log_loss_of(np.array([1.0, 1.0])) == 0
     assert 10 < (log_loss_of(np.array([0.0])) or 0) < 30
     assert log_loss_of(np.empty(0)) is None
+
+
+def test_the_crps_is_the_squared_distance_to_what_came_summed_over_the_horizon() -> None:
+    until, horizon = np.array([0, 1, 3, 5]), 5
+    chances = np.linspace(0.1, 0.9, horizon)
+    found = crps_of(lambda k: np.full(len(until), chances[k - 1]), until, horizon)
+    for row, came in enumerate(until):
+        steps = [float(0 < came <= k) for k in range(1, horizon + 1)]
+        assert found[row] == pytest.approx(sum((c - s) ** 2 for c, s in zip(chances, steps, strict=True)))
+    sure = crps_of(lambda k: ((until > 0) & (until <= k)).astype(np.float64), until, 200)
+    assert (sure == 0).all()
+    assert crps_of(lambda _: np.zeros(len(until)), until, 200)[1] == pytest.approx(200)

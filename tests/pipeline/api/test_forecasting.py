@@ -190,6 +190,10 @@ def test_a_hazard_model_forecasts_what_comes_and_says_what_it_is(trees: fs.Model
     assert found["probability"].between(0, 1).all()
     chances = [fs.forecast(EVENTS, of_trees("hazard", within=w), trees, threshold=0.3) for w in (6,)]
     assert (chances[0]["positive"] == (chances[0]["probability"] >= 0.3)).mean() > 0.999
+    told = found[found["because"].notna()]
+    assert told["because"].str.contains("for it: .*(?:port km|lon) ").mean() > 0.9
+    begins = found["positive"] & ~found.groupby("track")["positive"].shift(fill_value=False)
+    assert set(told["forecast_id"]) >= set(found[begins]["forecast_id"])
     when = fs.forecast(EVENTS, TREES[1], trees)
     told = when[when["positive"]]
     assert len(told) > 20

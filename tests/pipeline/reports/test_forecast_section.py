@@ -1,10 +1,16 @@
 """Warnings are marked by what came of them, and explained with their waiting-time curve."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from random import Random
 
+import numpy as np
 import pytest
 
+from foresail.models.inputs.plan import InputPlan
+from foresail.models.trees.part import TreePart
+from foresail.models.trees.spans import spans_of
+from foresail.models.trees.trees import Trees, joined_forest
 from foresail.pipeline.reports.forecast_section import examples, explained, warning_groups, warnings_table
 from foresail.pipeline.reports.warned import Warned, Warnings
 from tests.models.forecasting import model_of, random_text
@@ -44,6 +50,21 @@ def test_an_explanation_has_words_context_and_curve_and_escapes_names() -> None:
     assert "It did not come in that time." in made
     assert made.count('aria-label="waiting time"') == 2
     assert made.count(">it came</text>") == 1
+    assert EVIL not in made
+
+
+def test_a_warning_of_trees_is_explained_by_what_moved_it() -> None:
+    spans = spans_of(10, 5)
+    same, none = np.ones(len(spans)), np.zeros(len(spans))
+    trees = Trees("hazard", joined_forest([], none), spans, same, none)
+    model = MODEL.with_trees(TreePart(InputPlan(()), trees, 1))
+    right = replace(warned(0.6, 4), because="for it: speed kn 3.2; against it: " + EVIL)
+    made = explained(Warnings((right, warned(0.7)), 2), {"lettered": model}, {})
+    assert "A match is expected within 5 events with a probability of 60%" in made
+    assert "What counts most for it: speed kn 3.2; against it: " in made
+    assert "No input counts more than others." in made
+    assert "It came 4 events later." in made
+    assert "waiting time" not in made, "the chain beside the trees is not what forecasts"
     assert EVIL not in made
 
 

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 import foresail as fs
 from foresail.models.store import ModelStore
 from foresail.patterns.compiler import compile_pattern
 from foresail.patterns.conditions.typing import AttributeType
 from foresail.pipeline.api.patterns import as_catalog
+from foresail.pipeline.cli.models import command as models_command
 from foresail.pipeline.errors import InputError
 from foresail.pipeline.settings import StreamSettings
 from foresail.pipeline.stream.bucket.input_rows import EVENT
@@ -82,6 +84,15 @@ def in_one(store: Path, rows: pd.DataFrame) -> dict[tuple[str, int], float]:
     return {(t, int(n)): p for t, n, p in zip(found["track"], found["index"], found["probability"], strict=True)}
 
 
+def reasons_in_one(store: Path, rows: pd.DataFrame) -> list[tuple[str, int, str]]:
+    """What is told where positive begins."""
+    found = fs.forecast(as_frame(rows), wave("hazard"), store)
+    told = found[found["because"].notna()]
+    assert told["positive"].all()
+    assert 10 < len(told) < found["positive"].sum() / 2
+    return list(told[["track", "index", "because"]].itertuples(index=False, name=None))
+
+
 def told_of(line: lines.Running) -> dict[tuple[str, int], float]:
     return {(row["track"], row["index"]): row["probability"] for row in line.rows("forecast")}
 
@@ -95,6 +106,9 @@ def test_the_forecasts_of_trees_in_a_stream_are_those_of_a_batch(store: Path, re
         line.read(rows.iloc[part])
     expected = in_one(store, events)
     assert told_of(line) == expected
+    assert {(row["track"], row["index"]): row["because"] for row in line.rows("forecast") if row["because"]} == {
+        (track, index): because for track, index, because in reasons_in_one(store, events)
+    }
     assert max(expected.values()) > 0.3 > min(expected.values())
 
 
@@ -133,6 +147,14 @@ def test_trees_take_over_from_a_chain_and_from_other_trees_with_what_is_known(tm
     last = {(r["track"], r["index"]): r["probability"] for r in line.rows("forecast") if r["model_version"] == newer}
     assert len(last) > 200
     assert np.mean([abs(last[key] - expected[key]) < 1e-9 for key in last]) > 0.5
+
+
+def test_what_moved_a_forecast_is_told_by_its_row_and_not_by_a_chain_state(store: Path) -> None:
+    version = versions(store)[0]
+    refused = CliRunner().invoke(models_command, ["explain", version, "0", "--models", str(store)])
+    assert refused.exit_code == 2
+    assert f"{version} is a hazard model" in refused.output
+    assert "`because`" in refused.output
 
 
 def test_a_model_whose_attributes_do_not_come_is_refused_by_name(store: Path) -> None:
