@@ -33,8 +33,9 @@ PATTERNS = """patterns:
    inside: port.distance_m < 9000}, pattern: "out ; inside"}
 - {name: faster, says: s, where: {slow: speed_kn < 1, more: "speed_kn > left.speed_kn + 4 and source == left.source"},
    pattern: "any(slow as left, more)", window: 10min, output: enumerate}
-- {name: back, says: s, where: {near: "distance_m(lon, lat, was.lon, was.lat) < 30000", later: seconds_since(was) > 300},
-   pattern: "_ as was ; hidden _* ; near & _ as was ; hidden _* ; later", window: 2h, report: episodes, max_gap: 30min}
+- {name: back, says: s,
+   where: {near: "distance_m(lon, lat, was.lon, was.lat) < 30000", later: seconds_since(was) > 300},
+   pattern: "_ as was ; hidden _* ; near as was ; hidden _* ; later", window: 2h, report: episodes, max_gap: 30min}
 - {name: rush, says: s, where: {slow: speed_kn < 1, fast: speed_kn > 12}, pattern: "slow ; fast{4,}"}
 """
 CATALOG = Catalog(read_text(PATTERNS, "patterns"))
