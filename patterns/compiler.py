@@ -12,7 +12,8 @@ from foresail.patterns.automata.limits import SizeExceededError
 from foresail.patterns.automata.marking import Marking, marking
 from foresail.patterns.automata.nondeterministic import Nondeterministic, construct, trimmed
 from foresail.patterns.automata.registers import RegisterAutomaton
-from foresail.patterns.conditions.syntax import Condition
+from foresail.patterns.conditions.syntax import Attribute, Condition
+from foresail.patterns.conditions.text import attributes_of
 from foresail.patterns.conditions.typing import AttributeType
 from foresail.patterns.language.check import check_alphabet, check_conditions, check_matchable, check_tree
 from foresail.patterns.language.conditions import Conditions, resolve_conditions
@@ -56,6 +57,29 @@ class CompiledPattern:
     def name(self) -> str:
         """The pattern's name."""
         return self.spec.name
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """All that it reads of events, of the current one or of those that registers hold."""
+        asked = self.conditions if self.memory is None else self.memory.asked
+        registers = () if self.memory is None else self.memory.registers
+        read = [attribute for condition in asked for attribute in attributes_of(condition)]
+        return tuple(dict.fromkeys(Attribute(a.name) if a.owner in registers else a for a in read))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is right but hardly meant, each with its place."""
+        return self.memory.warnings if self.memory is not None else ()
+
+    @property
+    def states(self) -> int:
+        """Of the automaton that it runs on."""
+        return self.automaton.states if self.memory is None else self.nfa.states
+
+    @property
+    def symbol_names(self) -> tuple[str, ...]:
+        """The conditions that a symbol tells of; with registers the relations are among them."""
+        return self.condition_names if self.memory is None else self.memory.names
 
     @property
     def version(self) -> int:

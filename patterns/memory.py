@@ -25,6 +25,8 @@ NO_TABLE = Deterministic(np.zeros((1, 1), dtype=np.int32), np.zeros(1, dtype=np.
 class SplitConditions:
     """The conditions of a pattern with memory, and what relations ask of the current event alone."""
 
+    names: tuple[str, ...]
+    read: int
     parsed: tuple[Condition, ...]
     """Those of the pattern by their numbers, then what each relation needs before it can hold: the alphabet."""
     own: tuple[int, ...]
@@ -56,7 +58,13 @@ def split_conditions(conditions: Conditions, registers: Registers) -> SplitCondi
         msg = f"{conditions.places[0]}: {count} conditions with those of relations; {MOST_CONDITIONS} are the most. "
         raise PatternRuleError(msg + "Split the pattern.")
     return SplitConditions(
-        parsed, own, relations, tuple(c for _, c in bits.values()), tuple(name for name, _ in bits.values())
+        names,
+        conditions.read,
+        parsed,
+        own,
+        relations,
+        tuple(c for _, c in bits.values()),
+        tuple(name for name, _ in bits.values()),
     )
 
 
@@ -85,7 +93,19 @@ def register_automaton(
         msg = f"a condition computes with more than {MOST_DEPTH} values at once. Split it."
         raise TooLargeError(msg)
     columns = tuple(programmer.columns.values())
-    return RegisterAutomaton(registers.names, relations, programs, columns, len(asked.own), steps, ambiguous, warnings)
+    return RegisterAutomaton(
+        registers.names,
+        relations,
+        programs,
+        columns,
+        len(asked.own),
+        steps,
+        asked.names,
+        asked.parsed,
+        asked.read,
+        ambiguous,
+        warnings,
+    )
 
 
 def _typed(relations: tuple[Condition, ...], registers: Registers, types: Schema) -> dict[str, AttributeType]:

@@ -1,5 +1,6 @@
 """Which patterns of a catalog some events fit; where one does not, the reason in one line with the way out."""
 
+import logging
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ LISTED = re.compile(r"\s*(?:Did you mean '[^']*'\? )?(?:Known attributes: .*|No 
 LAYERED = re.compile(r"unknown attribute '\w+': (it comes from a layer)")
 
 
+_log = logging.getLogger(__name__)
 _Fitted = TypeVar("_Fitted")
 
 
@@ -78,7 +80,10 @@ def fit_patterns(
     def compiled(entry: PatternEntry) -> tuple[PatternEntry, CompiledPattern]:
         check_pairs(entry, columns)
         check_layer(entry, layers, columns, ways_out)
-        return entry, compile_pattern(without_features(entry.spec()), known)
+        pattern = compile_pattern(without_features(entry.spec()), known)
+        for warning in pattern.warnings:
+            _log.warning("%s", warning)
+        return entry, pattern
 
     found, skipped = fit_catalog(catalog, compiled, skip_unfit=skip_unfit, ways_out=ways_out)
     return Fitting(tuple(found), skipped)

@@ -66,6 +66,12 @@ class RegisterAutomaton:
     own: int
     """How many conditions choose the class; those behind them are only read by programs."""
     steps: Steps
+    names: tuple[str, ...]
+    """Of the conditions that the symbols of the alphabet tell of, relations among them."""
+    asked: tuple[Condition, ...]
+    """Those conditions."""
+    read: int
+    """How many of them the pattern itself reads; the rest are features, and parts of relations."""
     ambiguous: bool
     """Whether one set of marked events may come about in several ways."""
     warnings: tuple[str, ...] = ()

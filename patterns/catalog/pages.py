@@ -71,7 +71,7 @@ def rules_of(entry: PatternEntry) -> dict[str, str]:
 
 def symbols_of(compiled: CompiledPattern) -> list[tuple[str, ...]]:
     """For each symbol of the pattern's alphabet the conditions that hold on its events."""
-    names = compiled.condition_names
+    names = compiled.symbol_names
     return [tuple(name for bit, name in enumerate(names) if int(code) >> bit & 1) for code in compiled.alphabet.codes]
 
 
@@ -86,7 +86,7 @@ def _facts(entry: PatternEntry) -> str:
 
 
 def _automaton(entry: PatternEntry, compiled: CompiledPattern) -> str:
-    states, symbols = compiled.automaton.states, len(compiled.alphabet)
+    states, symbols = compiled.states, len(compiled.alphabet)
     return (
         f"## Automaton\n\n![The automaton of {entry.name}]({entry.name}.svg)\n\n"
         f"{states} states, {symbols} symbols. State 0 is the start; a double circle means that the pattern is detected."

@@ -13,7 +13,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from foresail.patterns.automata.registers import RegisterAutomaton
 from foresail.patterns.compiler import CompiledPattern
+from foresail.patterns.conditions.text import text_of
 
 Symbol: TypeAlias = frozenset[str]
 Term: TypeAlias = tuple[frozenset[str], frozenset[str]]
@@ -95,6 +97,8 @@ class Diagram:
     states: int
     accepting: frozenset[int]
     edges: tuple[Edge, ...]
+    relations: tuple[str, ...] = ()
+    """What conditions that read registers say, by name: below the picture."""
 
     @property
     def forward(self) -> tuple[Edge, ...]:
@@ -104,6 +108,8 @@ class Diagram:
 
 def diagram_of(pattern: CompiledPattern) -> Diagram:
     """The automaton of the pattern over the conditions it reads; features do not move it and are left out."""
+    if pattern.memory is not None:
+        return _with_memory(pattern, pattern.memory)
     features = {feature.name for feature in pattern.spec.features}
     names = [name for name in pattern.condition_names if name not in features]
     numbers = [pattern.condition_names.index(name) for name in names]
@@ -113,6 +119,28 @@ def diagram_of(pattern: CompiledPattern) -> Diagram:
         assert column.setdefault(holding, kind) == kind, "a feature does not move the automaton"
     delta = pattern.automaton.delta[:, list(column.values())]
     return make_diagram(pattern.name, names, list(column), delta, pattern.automaton.accepting)
+
+
+def _with_memory(pattern: CompiledPattern, memory: RegisterAutomaton) -> Diagram:
+    """The automaton that a pattern with registers runs on, its arrows as `parked as before` and `hidden any event`."""
+    named = {text_of(condition): name for name, condition in zip(memory.names, memory.asked, strict=True)}
+    names = memory.names[: memory.read]
+    codes = map(int, pattern.alphabet.codes)
+    symbols = [frozenset(name for n, name in enumerate(names) if code >> n & 1) for code in codes]
+    labels: dict[tuple[int, int], list[str]] = {}
+    for t in pattern.nfa.transitions:
+        chosen = {symbols[s] for s in range(len(symbols)) if t.guard >> s & 1}
+        words = say_guard(chosen, set(symbols), names)
+        kept = "".join(f" as {register}" for register in memory.registers if register in t.writes)
+        if " or " in words and (kept or not t.marked):
+            words = f"({words})"
+        labels.setdefault((t.source, t.target), []).append(f"{'' if t.marked else 'hidden '}{words}{kept}")
+    edges = tuple(Edge(*ends, " or ".join(dict.fromkeys(some))) for ends, some in sorted(labels.items()))
+    accepting = frozenset(t.target for t in pattern.nfa.transitions if t.marked and t.target in pattern.nfa.finals)
+    relations = tuple(
+        f"{named[text]}: {text}" if named[text] != text else text for text in map(text_of, memory.relations)
+    )
+    return Diagram(pattern.name, pattern.nfa.states, accepting, edges, relations)
 
 
 def make_diagram(

@@ -62,16 +62,21 @@ def draw_svg_within(diagram: Diagram, key: str) -> str:
 
 def _drawn(diagram: Diagram, head: str, alone: bool) -> str:
     layout = lay_out(diagram)
-    note = len(diagram.forward) < len(diagram.edges)
-    width = max(layout.width + 2 * _MARGIN + _START, 340.0 if note else 0.0)
-    height = layout.height + 2 * _MARGIN + (_FOOT if note else 0.0)
+    leads_back = len(diagram.forward) < len(diagram.edges)
+    notes = (*((_NOTE,) if leads_back else ()), *diagram.relations)
+    width = max(layout.width + 2 * _MARGIN + _START, 340.0 if leads_back else 0.0)
+    width = max(width, *(text_width((text,)) + 2 * _MARGIN for text in diagram.relations), 0.0)
+    height = layout.height + 2 * _MARGIN + (_FOOT + LINE * (len(notes) - 1) if notes else 0.0)
     body = [
         *(_route(route, head) for route in layout.routes),
         *(_loop(loop, layout.states[loop.edge.source], head) for loop in layout.loops),
         *(_label(route) for route in layout.routes),
         *_states(diagram, layout, head),
     ]
-    foot = f'<text class="note" x="{_MARGIN:g}" y="{_n(height - 16)}">{_NOTE}</text>\n' if note else ""
+    foot = "".join(
+        f'<text class="note" x="{_MARGIN:g}" y="{_n(height - 16 - LINE * n)}">{escape(text)}</text>\n'
+        for n, text in enumerate(reversed(notes))
+    )
     style = f"<style>{_STYLE}</style>\n" if alone else ""
     ground = f'<rect width="{_n(width)}" height="{_n(height)}" rx="8" fill="#fff"/>\n' if alone else ""
     return (
@@ -199,6 +204,7 @@ def draw_dot(diagram: Diagram) -> str:
             for state in range(diagram.states)
         ),
         *(f"  {edge.source} -> {edge.target} [{_attributes(edge)}];" for edge in diagram.edges),
+        *(f"  // {relation}" for relation in diagram.relations),
         "}",
     ]
     return "\n".join(lines) + "\n"

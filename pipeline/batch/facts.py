@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame
 
-from foresail.patterns.conditions.text import attributes_of
 from foresail.pipeline.batch.kernel_columns import has_places
 from foresail.pipeline.batch.parquet_source import LAT, LON, ParquetSource, Unfit, parquet_source
 from foresail.pipeline.batch.planner import Choice, Facts, Scheme, choose
@@ -53,7 +52,7 @@ def prepare(
 def columns_read(stage: Recognise, events: DataFrame) -> tuple[str, ...]:
     """The columns of the events that recognition reads, besides track, time and offset."""
     known = set(events.columns)
-    read = (a.key for p in stage.patterns for c in p.conditions for a in attributes_of(c))
+    read = (a.key for p in stage.patterns for a in p.attributes)
     owners = {p.spec.family for p in stage.patterns}
     plain = [key for key in read if key in known or key.partition(".")[0] not in owners]
     trees = (column.name for column in stage.inputs)

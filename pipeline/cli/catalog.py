@@ -77,10 +77,10 @@ def show(name: str, paths: tuple[Path, ...], sets: tuple[str, ...], as_yaml: boo
     compiled = compile_pattern(entry.spec())
     if as_json:
         held = entry.model_dump(mode="json", by_alias=True)
-        click.echo(json.dumps({**held, "states": compiled.automaton.states, "symbols": symbols_of(compiled)}))
+        click.echo(json.dumps({**held, "states": compiled.states, "symbols": symbols_of(compiled)}))
         return
     _print_entry(entry, rules_of(entry))
-    click.echo(f"\nAutomaton\n  {compiled.automaton.states} states, {len(compiled.alphabet)} symbols")
+    click.echo(f"\nAutomaton\n  {compiled.states} states, {len(compiled.alphabet)} symbols")
 
 
 @command.command()
@@ -226,7 +226,7 @@ def _checked(paths: Sequence[Path], sets: Sequence[str]) -> tuple[list[str], lis
             faults.append(str(error))
     for entry in catalog:
         try:
-            compile_pattern(entry.spec())
+            notes += compile_pattern(entry.spec()).warnings
             names.append(entry.name)
         except PatternError as error:
             faults.append(str(error))

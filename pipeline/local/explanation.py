@@ -1,7 +1,7 @@
 """Why a pattern matched on a track, or did not: event by event what held, and where the automaton stood."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,17 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresail.models.automaton import distances, symbol_automaton
+from foresail.patterns.automata.registers import RegisterAutomaton
 from foresail.patterns.catalog.entry import PatternEntry
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.conditions import AttributeType, attributes_of
 from foresail.patterns.conditions.evaluate import ArrayColumn, evaluate
 from foresail.patterns.conditions.shortfall import Shortfall, shortfalls
 from foresail.patterns.recognition import reference
+from foresail.pipeline.local.remembered_explanation import RunsOfTrack, RunsStep, read_by
 from foresail.pipeline.local.sorted_events import SortedEvents
 
 IDLE, BEGAN, WENT_ON, MATCHED, DIED, LATE, SILENT = "idle", "began", "went on", "matched", "died", "too late", "silence"
+NOT_YET = "not yet"
 """What an event did: nothing, begin a run, carry it on, complete a match, end it; or all was there but not within the
-window; or a silence before it had ended the run."""
+window; or a silence before it had ended the run. NOT_YET: a run waits on, a condition on what it remembers failed."""
 
 MOST_ASKED = 1000
 """Of events on which the same conditions held, so many are asked at most how far off they were."""
@@ -42,6 +45,8 @@ class EventWhy:
     """The event at which the oldest run that is under way began."""
     lacking: tuple[tuple[str, Shortfall], ...] = ()
     """Of an event that ended a run: the conditions that should have held, and by how much they did not."""
+    registers: Mapping[str, int] = field(default_factory=dict)
+    """The events that the registers held which those conditions read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,7 @@ class NearMiss:
     missing: int
     how: str
     lacking: tuple[tuple[str, Shortfall], ...] = ()
+    registers: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +91,8 @@ def explain(
 ) -> Explanation:
     """The explanation for the track at `place`; of a family, with the distance of its events to one feature."""
     some = slice(int(events.first_of[place]), int(events.first_of[place + 1]))
+    if pattern.memory is not None:
+        return _explain_remembered(entry, pattern, pattern.memory, events, place)
     count = some.stop - some.start
     read = list(dict.fromkeys(a.key for condition in pattern.conditions for a in attributes_of(condition)))
     own = f"{pattern.spec.family}.distance_m" if pattern.spec.family else None
@@ -121,6 +129,84 @@ def explain(
         tuple(why.index for why in whys if why.what == MATCHED), nearest,
         {name: int(held[c].sum()) for c, name in enumerate(names)},
     )  # fmt: skip
+
+
+def _explain_remembered(
+    entry: PatternEntry, pattern: CompiledPattern, memory: RegisterAutomaton, events: SortedEvents, place: int
+) -> Explanation:
+    """The same for a pattern with registers: its runs are followed, each with what it remembers."""
+    some = slice(int(events.first_of[place]), int(events.first_of[place + 1]))
+    columns = {name: events.taken(name, some) for name in read_by(memory.asked, memory.registers)}
+    times = events.times[some]
+    track = RunsOfTrack(pattern, columns, times)
+    names, needed = memory.names[: memory.read], track.distance[0]
+    shown = [name for name in columns if name in {a.key for c in memory.asked for a in attributes_of(c)}]
+    whys, misses = [], []
+    held = dict.fromkeys(names, 0)
+    for n in range(len(times)):
+        step = track.step(n)
+        what = _what_of(step)
+        refusal = step.refusal if what in (NOT_YET, DIED) else None
+        holds = {name: bool(track.own[c, n]) for c, name in enumerate(names) if memory.asked[c] not in memory.relations}
+        held |= {name: held[name] + holds[name] for name in holds}
+        best = step.matched or step.best
+        whys.append(
+            EventWhy(
+                index=n + 1,
+                time=datetime.fromtimestamp(int(times[n]) / 1e6, UTC),
+                values={name: _value(columns[name], n) for name in shown},
+                holds=holds,
+                state=best.state if best else 0,
+                what=what,
+                missing=0 if step.matched else track.distance[best.state] if best else needed,
+                since=None if best is None or best.start is None else best.start + 1,
+                lacking=refusal.lacking if refusal else (),
+                registers=refusal.held if refusal else {},
+            )
+        )
+        misses += list(_missed(step, n + 1, track, needed))
+    if whys and whys[-1].since is not None and whys[-1].what in (BEGAN, WENT_ON, NOT_YET):
+        missing = whys[-1].missing or needed
+        misses.append(((missing, 1.0, len(whys)), NearMiss(None, whys[-1].since, needed - missing, missing, "ended")))
+    nearest = min(misses, key=lambda miss: miss[0])[1] if misses else None
+    matches = tuple(why.index for why in whys if why.what == MATCHED)
+    related = {name for name, condition in zip(names, memory.asked, strict=False) if condition in memory.relations}
+    counts = {name: number for name, number in held.items() if name not in related}
+    return Explanation(
+        entry, pattern, events.tracks[place].as_py(), None, needed, tuple(whys), matches, nearest, counts
+    )
+
+
+def _what_of(step: RunsStep) -> str:
+    """What an event did to the runs, in one word."""
+    if step.matched is not None:
+        return MATCHED
+    if step.late is not None:
+        return LATE
+    if step.silent:
+        return SILENT
+    if step.best is None:
+        return IDLE if step.best_before is None else DIED
+    if step.refusal is not None and step.best_before is not None:
+        return NOT_YET
+    return BEGAN if step.best_before is None else WENT_ON
+
+
+def _missed(
+    step: RunsStep, index: int, track: RunsOfTrack, needed: int
+) -> Iterator[tuple[tuple[float, float, int], NearMiss]]:
+    """What an event kept from becoming a match, with how near it came."""
+    if step.late is not None and step.late.start is not None and step.matched is None:
+        yield (0, 0.0, index), NearMiss(index, step.late.start + 1, needed, 0, LATE)
+    refusal = step.refusal
+    if refusal is not None and refusal.run.start is not None:
+        missing = track.distance[refusal.run.state]
+        # a distance is told in shares of what is asked, so that metres and litres can be ranked
+        scale = max((abs(one.limit or 0.0) for _, one in refusal.lacking), default=0.0) or 1.0
+        miss = NearMiss(
+            index, refusal.run.start + 1, max(needed - missing, 0), missing, DIED, refusal.lacking, refusal.held
+        )
+        yield (missing, refusal.off / scale, index), miss
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ def miss_words(why: Explanation, miss: NearMiss) -> str:
         return f"{began}; event {miss.event} came nearest: it {lacking_words(miss.lacking)}."
     if miss.event is None:
         return f"{head}; then the track ended."
-    return f"{head}; event {miss.event} {lacking_words(miss.lacking)}."
+    return f"{head}; event {miss.event} {lacking_words(miss.lacking)}{_kept_words(miss)}."
 
 
 def lacking_words(lacking: Sequence[tuple[str, Shortfall]]) -> str:
@@ -63,9 +63,23 @@ def shortfall_words(one: Shortfall) -> str:
         return f"{one.needs} did not hold" if one.limit is None else f"{one.reads} was unknown"
     if one.limit is None:
         return f"{one.reads} was {_number(one.value)}, and what it is compared with unknown"
+    if one.remembered and one.asked is not None:
+        (name, held), change = one.remembered[0], one.value - one.remembered[0][1]
+        moved = f"{_number(abs(change))} {'more' if change > 0 else 'less'}" if change else "the same"
+        return (
+            f"{one.reads} was {_number(one.value)}, {name} {_number(held)}: {moved}, {_number(abs(one.asked))} is asked"
+        )
+    held_values = ", ".join(f"{name} was {_number(value)}" for name, value in one.remembered)
     side = "above" if one.value > one.limit else "below" if one.value < one.limit else "exactly at"
     off = f"{_number(one.off)} {side}" if one.off else side
-    return f"{one.reads} was {_number(one.value)}, {off} the limit of {_number(one.limit)}"
+    said = f"{one.reads} was {_number(one.value)}, {off} the limit of {_number(one.limit)}"
+    return f"{said} ({held_values})" if held_values else said
+
+
+def _kept_words(event: EventWhy | NearMiss) -> str:
+    """` (before is event 2)`: which events the registers held that were compared with."""
+    held = ", ".join(f"{name} is event {index}" for name, index in event.registers.items())
+    return f" ({held})" if held else ""
 
 
 def event_words(why: Explanation, event: EventWhy) -> str:
@@ -91,6 +105,8 @@ def what_words(why: Explanation, event: EventWhy) -> str:
             return f"the run went on{missing}"
         case "died":
             return f"the run died: the event {lacking_words(event.lacking)}"
+        case "not yet":
+            return f"the run waits on{missing}: the event {lacking_words(event.lacking)}{_kept_words(event)}"
         case "too late":
             return f"all was there, but not within {why.entry.window}"
         case "silence":
@@ -162,12 +178,14 @@ def _miss_json(why: Explanation) -> dict[str, Any] | None:
         "how": miss.how,
         "words": miss_words(why, miss),
         "lacking": [_lacking_json(name, one) for name, one in miss.lacking],
+        "registers": dict(miss.registers),
     }
 
 
 def _lacking_json(name: str, one: Shortfall) -> dict[str, Any]:
     off = one.off if one.value is not None and one.limit is not None else None
-    return {"condition": name, "needs": one.needs, "value": one.value, "limit": one.limit, "off": off}
+    return {"condition": name, "needs": one.needs, "value": one.value, "limit": one.limit, "off": off,
+            "remembered": dict(one.remembered)}  # fmt: skip
 
 
 def _event_json(why: Explanation, event: EventWhy) -> dict[str, Any]:
@@ -182,6 +200,7 @@ def _event_json(why: Explanation, event: EventWhy) -> dict[str, Any]:
         "since": event.since,
         "words": what_words(why, event),
         "lacking": [_lacking_json(name, one) for name, one in event.lacking],
+        "registers": dict(event.registers),
     }
 
 

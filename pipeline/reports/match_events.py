@@ -14,7 +14,6 @@ from foresail.geo.nearby import near_lists
 from foresail.patterns.catalog.entry import PatternEntry
 from foresail.patterns.compiler import CompiledPattern
 from foresail.patterns.conditions.evaluate import ArrayColumn, evaluate
-from foresail.patterns.conditions.text import attributes_of
 from foresail.patterns.conditions.typing import AttributeType
 from foresail.pipeline.conditions.arrow import array_columns
 from foresail.pipeline.reports.found import Match
@@ -60,8 +59,7 @@ class Searched:
     def attributes(self) -> tuple[str, ...]:
         """What its conditions read of an event itself, in the order of the text."""
         own = self.entry.for_each.as_ if self.entry.for_each else None
-        read = (attribute for condition in self.compiled.conditions for attribute in attributes_of(condition))
-        return tuple(dict.fromkeys(a.key for a in read if a.owner != own or own is None))
+        return tuple(dict.fromkeys(a.key for a in self.compiled.attributes if a.owner != own or own is None))
 
     @property
     def distance(self) -> str | None:

@@ -102,8 +102,13 @@ def seen(pattern: Searched, table: pa.Table) -> Iterator[dict[str, Any]]:
     yield {"pattern": pattern.name, "number": table.num_rows}
     for number, holds in enumerate(held):
         yield {"pattern": pattern.name, "condition": number, "number": int(np.count_nonzero(holds))}
-    if not pattern.distance:
+    if _is_followed(pattern):
         yield from _near(pattern, table, held)
+
+
+def _is_followed(pattern: Searched) -> bool:
+    """Whether it is told how near tracks came: not of families, nor where registers decide."""
+    return not pattern.distance and pattern.compiled.memory is None
 
 
 def _near(pattern: Searched, table: pa.Table, held: Sequence[NDArray[np.bool_]]) -> Iterator[dict[str, Any]]:
@@ -184,7 +189,7 @@ def _sought(pattern: Searched, rows: Sequence[Mapping[str, Any]]) -> Sought:
             tracks[row["missing"]] += row["number"]
         else:
             events += row["number"]
-    needed = None if pattern.distance else int(distances(symbol_automaton(pattern.compiled))[0])
+    needed = int(distances(symbol_automaton(pattern.compiled))[0]) if _is_followed(pattern) else None
     best = min(tracks, default=0)
     nearest = sorted((p for p in places if p.missing == best), key=lambda place: (place.time, place.track))
     began = needed is not None and best < needed

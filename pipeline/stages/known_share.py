@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from foresail.patterns.compiler import CompiledPattern
-from foresail.patterns.conditions.text import attributes_of
 from foresail.pipeline.batch.parquet_source import ParquetSource
 from foresail.pipeline.sources.parquet_files import FOOTER_THREADS
 
@@ -50,9 +49,7 @@ class Watched:
 def attributes_read(patterns: Iterable[CompiledPattern], columns: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """For each pattern the columns of the events that its conditions read."""
     return {
-        pattern.name: tuple(
-            dict.fromkeys(a.key for c in pattern.conditions for a in attributes_of(c) if a.key in columns)
-        )
+        pattern.name: tuple(dict.fromkeys(a.key for a in pattern.attributes if a.key in columns))
         for pattern in patterns
     }
 

@@ -53,7 +53,7 @@ def recogniser_of(patterns: Sequence[CompiledPattern], **limits: int) -> Pattern
 def batch_of(patterns: Sequence[CompiledPattern], conditions: Sequence[Any], tracks: Sequence[Track]) -> EventBatch:
     """The events of all tracks, one track after the other, with what these patterns read."""
     events = [event for track in tracks for event in track]
-    columns = {name: _column(name, kind, events) for name, kind in SCHEMA.items()}
+    columns = {name: column_of(name, kind, events) for name, kind in SCHEMA.items()}
     return EventBatch(
         Packer(conditions).words(columns, len(events)),
         np.array([event["time"] for event in events], dtype=np.int64),
@@ -63,7 +63,8 @@ def batch_of(patterns: Sequence[CompiledPattern], conditions: Sequence[Any], tra
     )
 
 
-def _column(name: str, kind: AttributeType, events: Sequence[Mapping[str, Any]]) -> ArrayColumn:
+def column_of(name: str, kind: AttributeType, events: Sequence[Mapping[str, Any]]) -> ArrayColumn:
+    """One attribute of some events as conditions read it."""
     values = [event.get(name) for event in events]
     valid = np.array([value is not None for value in values], dtype=np.bool_)
     if kind is AttributeType.STRING:

@@ -11,10 +11,12 @@ import yaml
 from foresail.patterns.catalog import PatternEntry, built_in_catalog
 from foresail.patterns.compiler import compile_pattern
 from foresail.patterns.conditions.evaluate import ArrayColumn, evaluate
+from foresail.patterns.conditions.relations import value_columns
 from foresail.patterns.conditions.typing import AttributeType
 from foresail.patterns.recognition.events import EventBatch
-from foresail.patterns.recognition.matches import STATUS
+from foresail.patterns.recognition.matches import STATUS, Matches
 from foresail.patterns.recognition.recogniser import PatternRecogniser
+from foresail.patterns.recognition.register_recogniser import RegisterRecogniser, kept_columns
 
 TRACKS = Path(__file__).parent / "tracks"
 NUMBER, INTEGER, STRING, BOOLEAN = (
@@ -30,6 +32,7 @@ COLUMNS = {
     **dict.fromkeys(("anchorage_distance_m", "relative_speed_kn", "cpa_m", "time_to_cpa_s"), NUMBER),
     **dict.fromkeys(("speed_kn_a", "speed_kn_b"), NUMBER),
     **dict.fromkeys(("vessel_type_a", "vessel_type_b"), STRING),
+    **dict.fromkeys(("lon", "lat", "course_deg"), NUMBER),
     "satellites": INTEGER,
     **dict.fromkeys(("vessel_type", "engine"), STRING),
     **dict.fromkeys(("change_in_heading", "in_anchorage", "in_fishing", "accelerating", "ice"), BOOLEAN),
@@ -63,18 +66,32 @@ def microseconds(text: str) -> int:
     return (int(hours) * 60 + int(minutes)) * 60_000_000
 
 
+def advanced(recogniser: PatternRecogniser | RegisterRecogniser, batch: EventBatch) -> Matches:
+    if isinstance(recogniser, RegisterRecogniser):
+        return recogniser.advance(batch, recogniser.fresh(1))[0]
+    return recogniser.advance(batch, recogniser.fresh(1))[0]
+
+
 def found_in(track: str, entry: PatternEntry) -> list[Any]:
     """The positions of the detections, or of the first report and the last detection of each episode."""
     head, *lines = (re.split(r"\s+", line.strip()) for line in track.strip().splitlines())
     rows = [dict(zip(head, line, strict=True)) for line in lines]
     assert set(head) - {"time"} <= set(COLUMNS), "the track has a column that no event has"
-    recogniser = PatternRecogniser([compile_pattern(entry.spec(), COLUMNS)])
+    pattern = compile_pattern(entry.spec(), COLUMNS)
+    recogniser = (PatternRecogniser if pattern.memory is None else RegisterRecogniser)([pattern])
     columns = columns_of(rows)
     bits = [evaluate(condition, columns) for condition in recogniser.conditions]
     words = np.array([[sum(int(holds[n]) << bit for bit, holds in enumerate(bits))] for n in range(len(rows))])
     times = np.array([microseconds(row["time"]) for row in rows], dtype=np.int64)
-    batch = EventBatch(words.astype(np.int64), times, np.array([0, len(rows)], dtype=np.int64))
-    matches, _ = recogniser.advance(batch, recogniser.fresh(1))
+    columns["time"] = ArrayColumn(times, None, AttributeType.TIMESTAMP)
+    batch = EventBatch(
+        words.astype(np.int64),
+        times,
+        np.array([0, len(rows)], dtype=np.int64),
+        None,
+        value_columns(kept_columns([pattern]), columns, len(rows)),
+    )
+    matches = advanced(recogniser, batch)
     episodes: dict[tuple[int, int], list[int]] = {}
     for n in range(len(matches)):
         if STATUS[matches.status[n]] == "detected":

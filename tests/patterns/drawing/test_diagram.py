@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from foresail.patterns.catalog import built_in_catalog
 from foresail.patterns.compiler import compile_pattern
-from foresail.patterns.drawing import Edge, diagram_of, draw_dot, make_diagram
+from foresail.patterns.drawing import Edge, diagram_of, draw_dot, draw_svg, make_diagram
 from foresail.patterns.drawing.diagram import say_guard
+from foresail.patterns.spec import spec_of
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "automata"
 
@@ -76,3 +77,18 @@ def test_what_is_shorter_said_by_what_it_is_not_is_said_so() -> None:
     exclusive = [frozenset("a"), frozenset("b"), frozenset("c")]
     assert say_guard([frozenset("b"), frozenset("c")], exclusive, NAMES) == "not a"
     assert say_guard([frozenset("a")], exclusive, NAMES) == "a"
+
+
+def test_a_pattern_with_registers_is_drawn_with_what_it_keeps_and_compares() -> None:
+    where = {"slow": "speed_kn < 1", "faster": "speed_kn > left.speed_kn + 4"}
+    diagram = diagram_of(compile_pattern(spec_of("departure", "any(slow as left, faster)", where, window_events=9)))
+    assert {(edge.source, edge.target, edge.label) for edge in diagram.edges} == {
+        (0, 1, "slow as left"),
+        (1, 2, "hidden any event"),
+        (2, 2, "hidden any event"),
+        (1, 3, "faster"),
+        (2, 3, "faster"),
+    }
+    assert diagram.accepting == {3}
+    assert diagram.relations == ("faster: speed_kn > left.speed_kn + 4",)
+    assert "faster: speed_kn &gt; left.speed_kn + 4</text>" in draw_svg(diagram)

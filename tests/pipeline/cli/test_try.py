@@ -62,7 +62,7 @@ def test_a_file_of_patterns_and_built_in_ones(events: Path, tmp_path: Path) -> N
     file.write_text("name: fast\nsays: Fast.\npattern: '[speed_kn > 6]'\n", encoding="utf-8")
     done = run("--events", str(events), *NAMES, "--patterns", str(file), "--json")
     assert [json.loads(line)["track"] for line in done.stdout.splitlines()] == ["2"]
-    built_in = run("--events", str(events), *NAMES, "--domain", "maritime", "--set", "gap.min_gap_h=1")
+    built_in = run("--events", str(events), *NAMES, "--domain", "fleet", "--set", "route.min_stop_min=20")
     assert isinstance(built_in.exception, InputError), "none of them fits"
     events.write_text(EVENTS.replace("speed_kn", "gap_s"), encoding="utf-8")
     built_in = run("--events", str(events), *NAMES, "--domain", "maritime")

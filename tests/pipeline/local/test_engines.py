@@ -31,6 +31,11 @@ PATTERNS = """patterns:
 - {name: stay, says: s, where: {slow: speed_kn < 2}, pattern: slow, report: episodes, min_dwell: 1min, max_gap: 5min}
 - {name: entry, says: s, for_each: {layer: ports, as: port}, where: {out: port.distance_m >= 9000,
    inside: port.distance_m < 9000}, pattern: "out ; inside"}
+- {name: faster, says: s, where: {slow: speed_kn < 1, more: "speed_kn > left.speed_kn + 4 and source == left.source"},
+   pattern: "any(slow as left, more)", window: 10min, output: enumerate}
+- {name: back, says: s,
+   where: {near: "distance_m(lon, lat, was.lon, was.lat) < 30000", later: seconds_since(was) > 300},
+   pattern: "_ as was ; hidden _* ; near as was ; hidden _* ; later", window: 2h, report: episodes, max_gap: 30min}
 - {name: rush, says: s, where: {slow: speed_kn < 1, fast: speed_kn > 12}, pattern: "slow ; fast{4,}"}
 """
 CATALOG = Catalog(read_text(PATTERNS, "patterns"))
@@ -62,6 +67,7 @@ def events(rows: int = 3000) -> pa.Table:
             "track": rng.choice([f"t{n}" for n in range(25)], rows),
             "time": pa.array(seconds * 1_000_000).cast(pa.timestamp("us", tz="UTC")),
             "offset": np.arange(rows),
+            "source": pa.array(rng.choice(["a", "b"], rows), mask=rng.random(rows) < 0.1),
             "speed_kn": pa.array(np.abs(rng.normal(3, 3, rows)), mask=rng.random(rows) < 0.05),
             "lon": 10 + rng.random(rows),
             "lat": 55 + rng.random(rows),

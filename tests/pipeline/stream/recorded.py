@@ -39,6 +39,16 @@ patterns:
   where: {turn: change_in_heading and speed_kn > 5}
   pattern: turn{2}
   output: count
+- name: gathers_way
+  version: 1
+  domain: maritime
+  says: A vessel is 8 knots faster than when it was last still, at most ten minutes later, and within two miles.
+  where:
+    still: speed_kn < 1
+    faster: speed_kn > was.speed_kn + 8 and distance_m(lon, lat, was.lon, was.lat) < 3704
+  pattern: any(still as was, faster)
+  window: 10min
+  output: enumerate
 """
 
 

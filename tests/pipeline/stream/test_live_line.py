@@ -266,7 +266,7 @@ def test_whatever_was_killed_the_rows_are_those_of_batch(scenario: Scenario, spa
     catalog = tmp_path / "patterns.yaml"
     catalog.write_text(CATALOG, encoding="utf-8")
     batch = expected(spark, scenario.rows, catalog)
-    assert {row[2] for row in batch} == {"stays", "hurries", "turns"}
+    assert {row[2] for row in batch} == {"stays", "hurries", "turns", "gathers_way"}
     agrees(scenario, batch)
 
 
