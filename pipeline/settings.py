@@ -171,6 +171,7 @@ class TopicSettings(Section):
     forecasts: str = Field("forecasts", description="Forecasts out.")
     alerts: str = Field("alerts", description="Alerts out; docs/alert.schema.json describes them.")
     rejected: str = Field("rejected", description="Messages that are no positions out, with a reason.")
+    composites: str = Field("composites", description="Composite events of rules out, keyed by their key.")
     late: str = Field("late", description="Events that came too late to be put in order out.")
     scores: str = Field("scores", description="Rolling scores of the forecasts out.")
     tracks: str = Field("tracks", description="Where tracks are out, one row a track and micro-batch.")

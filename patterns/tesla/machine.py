@@ -18,15 +18,18 @@ from foresail.patterns.tesla.state import (
     NEXT,
     OUT,
     QUEUE,
+    SLOTS,
     Scratch,
     State,
     fresh_rows,
     fresh_state,
 )
-from foresail.patterns.tesla.values import Dictionary
+from foresail.patterns.tesla.values import BEYOND, Dictionary, text_codes, text_values
 
 ROWS_AT_ONCE = 1 << 16
 FIRST_ROOM = 1 << 10
+FEW_TEXTS = 1 << 10
+"""So many texts are not worth looking through."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,6 +167,25 @@ class Session:
     def limited(self) -> dict[int, int]:
         """Per rule for how many terminators rows were left out, as there were too many of them."""
         return {n: int(count) for n, count in enumerate(self.state.limited) if count}
+
+    def forget_texts(self) -> None:
+        """Forget the texts that nothing holds any more, between two batches, where they are most of them."""
+        texts, own = self.dictionary.texts, len(self.lowered.texts)
+        if len(texts) < FEW_TEXTS:
+            return
+        state = self.pruned()
+        held = [state.log_values[: state.counters[LOG]], state.slot_keys[: state.counters[SLOTS]]]
+        used = np.unique(np.concatenate([text_codes(values[values >= BEYOND]) for values in held]))
+        used = used[used >= own]
+        if len(texts) < 2 * (own + len(used)):
+            return
+        codes = np.arange(len(texts))
+        codes[used] = own + np.arange(len(used))
+        for values in held:
+            is_text = values >= BEYOND
+            values[is_text] = text_values(codes[text_codes(values[is_text])])
+        self.dictionary = Dictionary((*texts[:own], *(texts[code] for code in used)))
+        self._compact(k.MORE_LOG, self.lowered.tables)
 
     def pruned(self) -> State:
         """The memory without what no window reaches any more, between two batches."""

@@ -22,6 +22,12 @@ def text_values(codes: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
     return np.where(codes >= 0, values, np.nan)
 
 
+def text_codes(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The codes of texts by their values."""
+    codes: NDArray[np.int64] = (values / TEXT_UNIT).astype(np.int64) - FIRST_TEXT
+    return codes
+
+
 def number_values(numbers: NDArray[Any]) -> NDArray[np.float64]:
     """The values of numbers; what is no finite number is null."""
     plain = numbers.astype(np.float64)

@@ -21,6 +21,8 @@ from foresail.pipeline.progress import open_progress, write_summary
 @click.option("--enable/--disable", "enabled", default=None, help="Tell the pattern, or be silent about it.")
 @click.option("--catalog", type=click.Path(path_type=Path), multiple=True, help="Use these catalog files from now on.")
 @click.option("--reload-layers", is_flag=True, help="Read the layers file again.")
+@click.option("--rules", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Of a line of rules: the "
+              "rules (.tesla) that the set --pattern has from now on; --disable takes a set away.")  # fmt: skip
 @click.option("--flush", is_flag=True, help="Release every event that waits to be put in order.")
 @click.option("--message", help="Send this JSON as it is.")
 @click.option("--wait", "wait_s", type=float, default=60.0, show_default=True, help="Seconds to wait for the reply.")
@@ -37,6 +39,7 @@ def command(
     enabled: bool | None,
     catalog: tuple[Path, ...],
     reload_layers: bool,
+    rules: Path | None,
     flush: bool,
     message: str | None,
     wait_s: float,
@@ -51,7 +54,7 @@ def command(
 
     settings = settings_from(settings_file)
     knobs = {"threshold": threshold, "horizon": horizon, "within": within, "kind": kind, "enabled": enabled}
-    wanted = Order(pattern, order, model_version, knobs, catalog, reload_layers, flush)
+    wanted = Order(pattern, order, model_version, knobs, catalog, reload_layers, flush, rules)
     if message is None and not wanted.says_something:
         msg = "name what to turn, such as --pattern P --threshold 0.3. See --help."
         raise click.UsageError(msg)

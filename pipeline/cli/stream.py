@@ -29,12 +29,12 @@ def command(
     quiet: bool,
 ) -> None:
     """Recognise, forecast and alert on events as they come, until stopped (Ctrl-C)."""
-    from foresail.pipeline.catalogs import catalog_named
     from foresail.pipeline.preflight import check_layers
     from foresail.pipeline.reports.page import count_of
     from foresail.pipeline.runtime.session import running_spark
     from foresail.pipeline.stages.policy import parse_policy
     from foresail.pipeline.stream.query.job import Stream, prepare_topics, stop_on_signals
+    from foresail.pipeline.stream.query.query import live_catalog
 
     settings = settings_from(settings_file, master, conf)
     if console:
@@ -43,7 +43,7 @@ def command(
     progress = open_progress(quiet)
     if settings.stream.source == "kafka":
         prepare_topics(settings, partitions)
-    catalog_named(settings.stream.patterns, settings.stream.domain, settings.stream.parameters)
+    catalog = live_catalog(settings.stream)
     check_layers(settings.layers.file)
     with running_spark(settings, "foresail stream", progress) as spark:
         stream = Stream(spark, settings, policy, progress)
@@ -56,6 +56,8 @@ def command(
         write_summary(summary)
     else:
         found = {"event": "events", "match": "matches", "alert": "alerts"}
+        if catalog.others:
+            found = {"event": "events", "composite": "composites"}
         counts = ", ".join(count_of(summary[many], one, many) for one, many in found.items())
         batches = count_of(summary["batches"], "micro-batch", "micro-batches")
         click.echo(f"{counts}, {summary['late']:,} late, {summary['rejected']:,} rejected in {batches}")

@@ -233,17 +233,24 @@ def _json(content: bytes, name: str, reading: Reading) -> ReadTable:
             rows.append(row)
         else:
             unreadable.append(line)
+    table = objects_table(rows, reading)
+    if not table.num_columns:
+        msg = f"{name}: holds no JSON object. Write one a line, each with '{reading.track}' and '{reading.time}'."
+        raise InputError(msg)
+    return ReadTable(table, tuple(unreadable))
+
+
+def objects_table(rows: Sequence[dict[str, Any]], reading: Reading) -> pa.Table:
+    """Objects of JSON as a table; a column whose type somebody has said is of it."""
     names = list(dict.fromkeys(column for row in rows for column in row))
     if reading.columns is not None:
         names = [column for column in names if column in reading.columns]
+    said = (reading.time, *reading.types)
     columns = {
-        column: _json_column([row.get(column) for row in rows], reading.mixed and column != reading.time)
+        column: _json_column([row.get(column) for row in rows], reading.mixed and column not in said)
         for column in names
     }
-    if not columns:
-        msg = f"{name}: holds no JSON object. Write one a line, each with '{reading.track}' and '{reading.time}'."
-        raise InputError(msg)
-    return ReadTable(_as_said(pa.table(columns), reading), tuple(unreadable))
+    return _as_said(pa.table(columns), reading)
 
 
 def _json_column(values: list[Any], mixed: bool) -> pa.Array:

@@ -183,8 +183,12 @@ def notify(
     named: Named,
     dictionary: Dictionary,
     matches: Mapping[str, Sequence[EventTable]] | None = None,
+    ticking: tuple[int, int] | None = None,
 ) -> Notified:
-    """The events of all tables that rules read, in order of time and then of the input; `matches` are by pattern."""
+    """The events of all tables that rules read, in order of time and then of the input; `matches` are by pattern.
+
+    Ticks come from the first to the last event, or within `ticking`.
+    """
     numbers = {name: number for number, name in enumerate(plan.lowered.types)}
     conditions = entry.conditions()
     schema = _schema(tables, named)
@@ -200,7 +204,7 @@ def notify(
     notes = _missing_notes(entry, plan, tables, merged)
     ordered = in_order(merged)
     if entry.tick_us is not None and TICK in numbers:
-        ordered = with_ticks(ordered, numbers[TICK], entry.tick_us, span_of(tables), entry.name)
+        ordered = with_ticks(ordered, numbers[TICK], entry.tick_us, ticking or span_of(tables), entry.name)
     return Notified(ordered, tuple(notes))
 
 

@@ -28,8 +28,9 @@ _DDL = {
 MATCH, FORECAST, ALERT, LATE, REJECTED = "match", "forecast", "alert", "late", "rejected"
 POSITION = "position"
 """Where a track is: one row a track and micro-batch."""
+COMPOSITE = "composite"
 ACK, COUNTS, OUTCOMES, STATS = "ack", "counts", "outcomes", "stats"
-OUTPUT_KINDS = (MATCH, FORECAST, ALERT, LATE, REJECTED, POSITION)
+OUTPUT_KINDS = (MATCH, FORECAST, ALERT, LATE, REJECTED, POSITION, COMPOSITE)
 """What leaves the line; the other kinds are for the driver."""
 
 ARRIVED = "arrived_us"

@@ -42,6 +42,7 @@ class BatchCounts:
     matches: dict[str, int] = field(default_factory=dict)
     match_rows: dict[str, int] = field(default_factory=dict)
     forecasts: dict[str, int] = field(default_factory=dict)
+    composites: dict[str, int] = field(default_factory=dict)
 
     def counted(
         self, tables: Sequence[pa.Table], episodes: str, new: Sequence[pa.Table] | None = None

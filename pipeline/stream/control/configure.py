@@ -11,6 +11,7 @@ from typing import Any
 
 from pyspark.sql import types as T  # noqa: N812
 
+from foresail.bounded_yaml import bounded_text
 from foresail.geo import publish, read_layers
 from foresail.geo.errors import GeoError
 from foresail.models.model import Model, build
@@ -39,13 +40,14 @@ class Order:
     catalog: tuple[Path, ...] = ()
     reload_layers: bool = False
     flush: bool = False
+    rules: Path | None = None
 
     @property
     def says_something(self) -> bool:
         """Whether anything is to be different."""
         knobs = any(value is not None for value in self.knobs.values())
         rest = (self.order is not None, bool(self.model_version), bool(self.catalog), self.reload_layers, self.flush)
-        return knobs or any(rest)
+        return knobs or any(rest) or self.rules is not None
 
 
 def control_message(settings: Settings, order: Order, progress: Progress) -> str:
@@ -61,6 +63,8 @@ def control_message(settings: Settings, order: Order, progress: Progress) -> str
         message["catalog"] = keep_catalog(_store(settings), order.catalog)
     if order.reload_layers:
         message["layers"] = publish_layers(settings, progress)
+    if order.rules is not None:
+        message["rules"] = bounded_text(order.rules, str(order.rules))
     if order.flush:
         message["flush"] = True
     text = json.dumps({name: value for name, value in message.items() if value is not None})

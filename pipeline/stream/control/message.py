@@ -103,11 +103,14 @@ class ControlMessage(BaseModel):
     enabled: bool | None = Field(None, description="Whether the pattern is told.")
     catalog: StoreName | None = Field(None, description="The catalog that is to be used, by its version in the store.")
     layers: str | None = Field(None, description="Layers were published anew; names their version.")
+    rules: str | None = Field(
+        None, min_length=1, description="Of a line of rules: the rules that the set `pattern` has from now on."
+    )
     flush: bool | None = Field(None, description="Release every event that waits to be put in order.")
 
     @model_validator(mode="after")
     def _says_something(self) -> "ControlMessage":
-        knobs = [name for name in KNOBS if getattr(self, name) is not None]
+        knobs = [name for name in (*KNOBS, "rules") if getattr(self, name) is not None]
         if knobs and not self.pattern:
             msg = f"{knobs[0]} needs a pattern"
             raise ValueError(msg)
@@ -181,6 +184,8 @@ def shown(text: object) -> str | None:
 def changed(configuration: Configuration, message: ControlMessage, known: KnownNames) -> Configuration | Refusal:
     """The configuration after the message, or why it cannot be."""
     after = configuration
+    if message.rules is not None:
+        return Refusal(message.id, "this line runs patterns and takes no rules. Name a rule set in stream.patterns")
     if message.pattern is not None:
         if message.pattern not in known.patterns:
             return Refusal(message.id, f"unknown pattern '{message.pattern}'. There are: {', '.join(known.patterns)}")

@@ -20,6 +20,7 @@ HELP = {
     "matches_total": "Matches, by pattern; an episode is one.",
     "match_rows_total": "Rows that tell of matches, by pattern: an episode has one for each of its changes.",
     "forecasts_total": "Forecasts told, by pattern.",
+    "composites_total": "Composite events, by rule.",
     "alerts_total": "Alerts that were opened.",
     "alert_rows_total": "Messages about alerts: opened, updated, closed.",
     "late_total": "Events that came too late to be put in order.",
@@ -43,7 +44,7 @@ HELP = {
 SUMMED = ("events", "pairs", "late", "rerun", "repeated", "rejected", "forgotten", "alerts", "alert_rows")
 
 
-BY_PATTERN = ("matches", "match_rows", "forecasts")
+BY_PATTERN = ("matches", "match_rows", "forecasts", "composites")
 LABELS = {
     **{f"{name}_total": ("pattern",) for name in BY_PATTERN},
     "control_messages_total": ("accepted",),

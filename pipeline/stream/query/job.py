@@ -60,7 +60,7 @@ class Stream:
         spark.conf.set("spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled", "false")
         with progress.step("compiling the line"):
             self.line: LiveLine = live_line(spark, settings, policy, progress)
-        self.metrics.branches = len(self.line.compiled.specs)
+        self.metrics.branches = max(len(self.line.compiled.specs), 1)
         self._online = Online(settings, self.line.compiled.specs, self.metrics, self._replies)
         for line in left_out_lines(self.line.compiled.skipped):
             progress.say(f"not looked for: {line}")
@@ -118,6 +118,8 @@ class Stream:
         self._replies.send(facts.replies)
         self._online.hear(facts)
         self._say_what_begins_anew(facts)
+        for rule, count in ((rule, count) for some in facts.stats for rule, count in some.get("limits", {}).items()):
+            logger.warning("limit reached: rule=%s terminators=%d", rule, count)
         logger.info("batch=%d events=%d", facts.batch, sum(some["events"] for some in facts.stats))
 
     def _say_what_begins_anew(self, facts: BatchFacts) -> None:
@@ -180,12 +182,15 @@ class Stream:
     def _summary(self, seconds: float) -> dict[str, Any]:
         totals, by_pattern = self.metrics.totals, self.metrics.by_label
         matches, forecasts = by_pattern("matches_total"), by_pattern("forecasts_total")
+        composites = by_pattern("composites_total")
         return {
             "events": totals["events_total",],
             "matches": sum(matches.values()),
             "matches_by_pattern": matches,
             "rows": sum(by_pattern("match_rows_total").values()),
             "forecasts": sum(forecasts.values()),
+            "composites": sum(composites.values()),
+            "composites_by_rule": composites,
             "alerts": totals["alerts_total",],
             "alert_rows": totals["alert_rows_total",],
             "late": totals["late_total",],

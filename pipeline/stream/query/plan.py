@@ -76,6 +76,14 @@ class Compiled:
         return (self.positions.spec, *([self.pairs.spec] if self.pairs else []))
 
 
+@dataclass(frozen=True, slots=True)
+class NoPatterns:
+    """In place of a catalog of patterns, where a line runs another language."""
+
+    specs: tuple[LineSpec, ...] = ()
+    skipped: dict[str, str] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class _Fitting:
     """Patterns that fit the events they read, as they are found."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -12,10 +13,12 @@ from foresail.geo import Layer, PairSettings, enrich, publish, read_layers
 from foresail.geo.attributes import attribute_schema
 from foresail.geo.errors import GeoError
 from foresail.geo.proximity import pair_schema
+from foresail.patterns.catalog.loader import Catalog
 from foresail.patterns.conditions.typing import AttributeType
-from foresail.pipeline.catalogs import catalog_named
+from foresail.pipeline.catalogs import catalog_named, patterns_alone
 from foresail.pipeline.conditions.spark import attribute_types
 from foresail.pipeline.errors import InputError
+from foresail.pipeline.languages.runner import runner_of
 from foresail.pipeline.progress import SILENT, Progress
 from foresail.pipeline.runtime.session import cores_of
 from foresail.pipeline.schemas import DERIVED_COLUMNS, POSITION_SCHEMA
@@ -41,7 +44,7 @@ from foresail.pipeline.stream.query.kernel_columns import (
     together,
 )
 from foresail.pipeline.stream.query.pair_rows import pair_bucket_rules, pair_rows, pair_settings
-from foresail.pipeline.stream.query.plan import Compiled, CompiledLine, compile_line, plain_feed
+from foresail.pipeline.stream.query.plan import Compiled, CompiledLine, NoPatterns, compile_line, plain_feed
 from foresail.pipeline.stream.query.source import (
     CANONICAL,
     LONGEST_SHOWN,
@@ -50,6 +53,8 @@ from foresail.pipeline.stream.query.source import (
     read_messages,
 )
 
+LIVE = {"tesla": "foresail.pipeline.languages.tesla.live_query"}
+"""By the name of a language the module that makes its live line."""
 SHELF = "layers"
 """The folder beside the checkpoint that names the layers in force."""
 
@@ -59,7 +64,7 @@ class LiveLine:
     """A query that is ready to be started: its rows, and what it looks for."""
 
     findings: DataFrame
-    compiled: Compiled
+    compiled: Compiled | NoPatterns
     buckets: int
     shelf: Path | None
     stateful_operators: int
@@ -69,16 +74,27 @@ def live_line(spark: SparkSession, settings: Settings, policy: Policy, progress:
     """The line that the settings describe."""
     stream = settings.stream
     buckets = stream.buckets or cores_of(settings.spark.master) or 2
+    catalog = live_catalog(stream)
+    if catalog.others:
+        line = import_module(LIVE[catalog.others[0].language])
+        findings = line.live_rows(spark, settings, catalog, bucket_labels(spark, buckets))
+        return LiveLine(findings, NoPatterns(), buckets, None, 1)
     layers = _layers(settings, progress)
     shelf = stream.checkpoint / SHELF if layers else None
     if shelf is not None:
         publish(list(layers.values()), shelf)
     parts = QueryParts(spark, settings, policy, bucket_labels(spark, 2 * buckets), layers, shelf)
-    catalog = catalog_named(stream.patterns, stream.domain, stream.parameters)
     compiled = compile_line(catalog, parts.known(), layers, stream)
     crossed, processor = parts.read_by(compiled)
     findings = crossed.groupBy("bucket").transformWithStateInPandas(processor, FINDING_DDL, "append", "None")
     return LiveLine(findings, compiled, buckets, shelf, parts.stateful_operators(compiled))
+
+
+def live_catalog(stream: StreamSettings) -> Catalog:
+    """The catalog of a line: patterns, or entries of a language that can be run live."""
+    catalog = catalog_named(stream.patterns, stream.domain, stream.parameters, languages=True)
+    runner_of(catalog)
+    return catalog if any(entry.language in LIVE for entry in catalog.others) else patterns_alone(catalog)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from foresail.pipeline.settings import Settings, TopicSettings
 from foresail.pipeline.stream.bucket import findings
 from foresail.pipeline.stream.bucket.findings import (
     ALERT,
+    COMPOSITE,
     FORECAST,
     FORECAST_KIND,
     LATE,
@@ -36,6 +37,7 @@ FOLDERS = {
     LATE: "late",
     REJECTED: "rejected",
     POSITION: "tracks",
+    COMPOSITE: "composites",
 }
 
 
@@ -119,6 +121,7 @@ def topic_of(topics: TopicSettings) -> Column:
         LATE: topics.late,
         REJECTED: topics.rejected,
         POSITION: topics.tracks,
+        COMPOSITE: topics.composites,
     }
     return F.coalesce(*(F.when(F.col("kind") == kind, F.lit(name)) for kind, name in names.items()))
 
@@ -154,6 +157,6 @@ def joined_replies(acks: list[dict[str, Any]], batch: int) -> list[dict[str, Any
 
 
 def _show(rows: DataFrame) -> None:
-    shown = rows.where(F.col("kind").isin(MATCH, ALERT)).select("kind", value_of().alias("value")).limit(50)
+    shown = rows.where(F.col("kind").isin(MATCH, ALERT, COMPOSITE)).select("kind", value_of().alias("value")).limit(50)
     for row in shown.collect():
         print(f"{row.kind}\t{row.value}", flush=True)

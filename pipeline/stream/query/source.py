@@ -65,7 +65,7 @@ def read_messages(
     feed = with_columns(find_feed(stream.feed), stream, carried)
     if packing is not None:
         feed = passing_through(feed, PACKED_COLUMNS)
-    lines = _topic_lines(spark, settings, packing) if stream.source == "kafka" else _file_lines(spark, stream)
+    lines = topic_lines(spark, settings, packing) if stream.source == "kafka" else file_lines(spark, stream)
     return judged(lines, feed, policy, stream.domain)
 
 
@@ -139,7 +139,8 @@ def _bounded(text: Column) -> Column:
     return F.left(F.make_valid_utf8(text), F.lit(MOST_CHARACTERS + 1))
 
 
-def _topic_lines(spark: SparkSession, settings: Settings, packing: Packing | None) -> DataFrame:
+def topic_lines(spark: SparkSession, settings: Settings, packing: Packing | None) -> DataFrame:
+    """The messages of the topic as lines; with `packing`, plain ones in packs."""
     stream = settings.stream
     reader = spark.readStream.format("kafka").options(**_kafka(settings, stream.topics.positions))
     records = reader.options(
@@ -162,7 +163,8 @@ def _topic_lines(spark: SparkSession, settings: Settings, packing: Packing | Non
     )
 
 
-def _file_lines(spark: SparkSession, stream: StreamSettings) -> DataFrame:
+def file_lines(spark: SparkSession, stream: StreamSettings) -> DataFrame:
+    """The lines of files as they arrive in the folder of the settings."""
     if stream.directory is None:
         msg = "stream.directory: is not set, but stream.source is files. Name the folder in which files arrive."
         raise InputError(msg)

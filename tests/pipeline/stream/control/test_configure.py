@@ -63,3 +63,14 @@ def test_what_others_write_to_the_topic_of_replies_is_no_reply() -> None:
     for value in (None, b"", b"[" * 100_000, b"\xff", b"[1]", b"3"):
         assert _read_reply(value) == {}
     assert _read_reply(b'{"id": "1"}') == {"id": "1"}
+
+
+def test_rules_of_a_file_are_sent_as_their_text_and_a_line_of_patterns_refuses_them(tmp_path: Path) -> None:
+    text = "define Alarm(area: string) from Smoke(area=$a) where area=$a"
+    (tmp_path / "alarm.tesla").write_text(text, encoding="utf-8")
+    said = control_message(Settings(), Order("alarms", rules=tmp_path / "alarm.tesla"), SILENT)
+    assert json.loads(said)["rules"] == text
+    line = lines.Running(lines.spec_for(lines.some_patterns(), "rules"))
+    line.read(lines.some_events(1, events=5), control=[said])
+    (reply,) = [json.loads(row["payload"]) for row in line.rows("ack")]
+    assert (reply["accepted"], reply["reason"][:28]) == (False, "this line runs patterns and ")
