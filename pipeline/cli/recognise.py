@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["parquet", "jsonl", "geojson"]),
+    type=click.Choice(["parquet", "jsonl", "geojson", "trig"]),
     default="parquet",
     show_default=True,
-    help="geojson: Parquet, and matches.geojson for maps beside it.",
+    help="geojson, trig: Parquet, and beside it matches.geojson for maps, or matches.trig as linked data.",
 )
 @click.option("--report", is_flag=True, help="Also write report.html: map, timeline, counts, the events of matches.")
 @click.option(
@@ -115,10 +115,15 @@ def command(
     )  # fmt: skip
     asked = Outputs(form == "geojson", report, positions)
     if catalog.others:
-        summary = _in_languages(request, settings, progress, local, asked)
+        summary = _in_languages(request, settings, progress, local, form, asked)
     else:
         run = _on_this_machine if local else _on_spark
         summary = run(request, settings, progress, asked)
+        if form == "trig":
+            from foresail.pipeline.sinks.trig import write_trig
+
+            with progress.step("writing TriG"):
+                summary |= write_trig(out)
     changed = files_digest(patterns) != digest
     if changed:
         progress.say("the catalog has changed since the job began: the matches are of the catalog as it was then")
@@ -169,7 +174,7 @@ def _on_this_machine(
 
 
 def _in_languages(
-    request: "RecogniseRequest", settings: Settings, progress: Progress, local: bool, asked: "Outputs"
+    request: "RecogniseRequest", settings: Settings, progress: Progress, local: bool, form: str, asked: "Outputs"
 ) -> dict[str, Any]:
     """Entries in other languages, whose rows have columns of their own."""
     from foresail.pipeline.languages.recognise_job import check_form, run_languages
@@ -177,7 +182,7 @@ def _in_languages(
     from foresail.pipeline.sinks.output_folder import held_output
     from foresail.pipeline.sources.table import check_paths
 
-    check_form("geojson" if asked.geojson else request.form, asked.report, asked.positions)
+    check_form(form, asked.report, asked.positions)
     check_paths(request.events)
     with held_output(request.out, "recognise"):
         if local:
@@ -242,6 +247,6 @@ def _show(summary: dict[str, Any], as_json: bool) -> None:
         f"{summary['events_per_second']:,} events/s, {summary['rejected']:,} rows rejected, "
         f"{summary['omitted']:,} sets omitted; written to {summary['output']}"
     )
-    for name in ("geojson", "report", "positions"):
+    for name in ("geojson", "trig", "report", "positions"):
         if name in summary:
             console.print(f"{name}: {summary[name]}", soft_wrap=True)

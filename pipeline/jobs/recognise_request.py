@@ -11,6 +11,7 @@ from foresail.pipeline.batch.planner import Scheme
 from foresail.pipeline.reports.page import REPORT_FILE
 
 GEOJSON_FILE, POSITIONS = "matches.geojson", "positions"
+TRIG_FILES = ("matches.trig", "positions.trig")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,4 +49,6 @@ class Outputs(NamedTuple):
         shutil.rmtree(places["positions"], ignore_errors=True)
         for name in ("geojson", "report"):
             places[name].unlink(missing_ok=True)
+        for name in TRIG_FILES:
+            (out / name).unlink(missing_ok=True)
         return {name: place for name, place in places.items() if getattr(self, name)}

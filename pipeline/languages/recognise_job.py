@@ -83,7 +83,8 @@ def write_rows(results: ResultTable, table: pa.Table, out: Path, form: str) -> P
 
 def check_form(form: str, report: bool, positions: bool) -> None:
     """What is made of matches only is wrong usage for other languages."""
-    for option, wanted in (("--report", report), ("--positions", positions), ("--format geojson", form == "geojson")):
+    asked = {"--report": report, "--positions": positions, f"--format {form}": form in ("geojson", "trig")}
+    for option, wanted in asked.items():
         if wanted:
             msg = f"{option}: is made of matches of patterns. Leave it out for other languages."
             raise OptionError(msg)

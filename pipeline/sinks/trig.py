@@ -39,14 +39,12 @@ def graphs_as_trig(events: Iterable[GraphEvent]) -> str:
     return "\n".join(parts)
 
 
-def write_matches_trig(folder: Path, file: Path) -> None:
-    """The rows of matches as observations of their tracks."""
-    _write(_match_graphs(_rows(folder)), file)
-
-
-def write_positions_trig(folder: Path, file: Path) -> None:
-    """The positions of matches as observations of where vessels were."""
-    _write(_position_graphs(_rows(folder)), file)
+def write_trig(out: Path) -> dict[str, str]:
+    """The matches of a job's folder, and its positions where it has them, as observations; where they are."""
+    _write(_match_graphs(_rows(out / "matches")), out / "matches.trig")
+    if (out / "positions").is_dir():
+        _write(_position_graphs(_rows(out / "positions")), out / "positions.trig")
+    return {"trig": str(out / "matches.trig")}
 
 
 def _write(graphs: Iterable[str], file: Path) -> None:
