@@ -142,6 +142,9 @@ class ForecastSettings(Section):
     evaluate_sample_events: int = Field(
         500_000, ge=1000, description="Events, of whole tracks, that an evaluation looks at."
     )
+    tree_events: int = Field(
+        60_000, ge=1000, description="Events that trees are grown from; of more, some stand for others like them."
+    )
     boosting_iterations: int = Field(
         100, ge=1, description="Trees of the gradient boosting that an evaluation compares with."
     )

@@ -1,7 +1,7 @@
 """Trees as contenders: what they read of each row, hazards and forests, and boosting on the same inputs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +73,7 @@ class TreeMemo:
     """What contenders over the same rows share: the inputs, and what the newest rows of a fold chose."""
 
     also: tuple[int, ...]
-    settings: TreeSettings = field(default_factory=TreeSettings)
+    settings: TreeSettings
     held: TreeProblem | None = None
 
     def of(self, problem: Problem) -> TreeProblem:
@@ -155,9 +155,11 @@ class SameInputsContender:
         return Fitted(boosting_on(self.memo.of(problem).examples.inputs, problem, rows, self.iterations))
 
 
-def with_trees(contenders: Sequence[Contender], also: tuple[int, ...], boosting: int = 100) -> list[Contender]:
+def with_trees(
+    contenders: Sequence[Contender], also: tuple[int, ...], settings: TreeSettings, boosting: int = 100
+) -> list[Contender]:
     """The usual table with trees, and with boosting on the same inputs; `also` are the w that are asked about."""
-    memo = TreeMemo(also)
+    memo = TreeMemo(also, settings)
     baselines = [one for one in contenders if isinstance(one, MeanWaitingContender | BoostingContender)]
     return [
         *(one for one in contenders if one not in baselines),

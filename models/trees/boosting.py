@@ -79,14 +79,31 @@ def boosted(
     calls: list[Any] = []
     if newest is not None:
         watched = [_rows(lightgbm, inputs, outcomes, newest, base, settings, data)]
-        calls = [lightgbm.early_stopping(settings.patience, verbose=False)]
+        calls = [patient := _Patience(settings)]
     most = settings.rounds if rounds is None else rounds
     grown = lightgbm.train(parameters, data, most, valid_sets=watched, callbacks=calls)
-    best = grown.best_iteration if watched and grown.best_iteration > 0 else most
-    if watched and best < settings.least_rounds:
-        return boosted(inputs, outcomes, spans, fit, None, settings, settings.least_rounds)
+    best = min(most, max(settings.least_rounds, patient.best)) if watched else most
     trees = [_tree(held["tree_structure"], inputs.shape[1]) for held in grown.dump_model(best)["tree_info"]]
     return Trees("hazard", joined_forest(trees, base), spans, np.ones(len(spans)), np.zeros(len(spans)))
+
+
+@dataclass(eq=False)
+class _Patience:
+    """Stops where further trees no longer help on the newest events, but never before the least number of them."""
+
+    settings: BoostSettings
+    best: int = 0
+    loss: float = float("inf")
+
+    def __call__(self, now: Any) -> None:
+        from lightgbm.callback import EarlyStopException  # noqa: PLC0415 - as above
+
+        ((_, _, loss, _),) = now.evaluation_result_list
+        trees = now.iteration + 1
+        if loss < self.loss:
+            self.best, self.loss = trees, loss
+        if trees >= max(self.settings.least_rounds, self.best + self.settings.patience):
+            raise EarlyStopException(now.iteration, now.evaluation_result_list)
 
 
 def _rows(

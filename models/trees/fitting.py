@@ -24,6 +24,11 @@ class TreeSettings:
     boost: BoostSettings = BoostSettings()  # noqa: RUF009 - frozen
     forest: ForestSettings = ForestSettings()  # noqa: RUF009 - frozen
 
+    @staticmethod
+    def of(most_events: int) -> "TreeSettings":
+        """The usual ones, from so many events at most."""
+        return TreeSettings(BoostSettings(most_events=most_events), ForestSettings(most_events=most_events))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trained:

@@ -70,9 +70,12 @@ def _document(held: Mapping[str, Any], source: str) -> Document:
 
 
 def catalog(domain: str | None = None, **parameters: Any) -> Catalog:
-    """The built-in patterns, of the domain `maritime` or `fleet` or of both; `gap__min_gap_h=6` sets a parameter."""
+    """The built-in patterns, of the domain `maritime` or `fleet` or of both; `gap__min_gap_h=6` sets a parameter.
+
+    Built-in rules and queries in other languages are named one by one: their results have other columns.
+    """
     overrides = {key.replace("__", "."): value for key, value in parameters.items()}
-    return built_in_catalog(domain, overrides)
+    return Catalog(built_in_catalog(domain, overrides).entries)
 
 
 def read_patterns(*paths: str | Path) -> Catalog:

@@ -117,7 +117,7 @@ def _read(batch: pa.RecordBatch, reading: Reading, asking: _Asking) -> EventBatc
     columns = array_columns(batch, asking.attributes)
     times = array_columns(batch, [TIME])[TIME].values
     places = _places(batch) if reading.places or reading.layers else None
-    kept = value_columns(reading.kept, columns, len(times))
+    kept = value_columns(reading.kept, columns, len(times)) if reading.kept else {}
     if places is not None and reading.places:
         kept |= {LON: places.lon, LAT: places.lat}
     if reading.offsets:

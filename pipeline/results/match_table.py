@@ -37,7 +37,7 @@ def match_batch(
         for output in (Output.ENUMERATE, Output.COUNT)
     )
     offsets = pa.array(np.concatenate([[0], matches.members_end]), pa.int32())
-    rows = len(matches)
+    rows, remembered = len(matches), any(p.memory for p in patterns)
     columns = {
         "match_id": _ids(matches, patterns, tracks, slot, features, listed),
         "pattern": _named(matches.pattern, pa.array([p.name for p in patterns])),
@@ -49,7 +49,7 @@ def match_batch(
         "events": pa.ListArray.from_arrays(offsets, pa.array(matches.members), mask=pa.array(~listed)),
         "start_time": pa.array(matches.start_time).cast(TIME),
         "first_start_time": pa.array(matches.first_start_time).cast(TIME),
-        "registers": register_maps(matches, patterns),
+        "registers": register_maps(matches, patterns) if remembered else pa.nulls(rows, REGISTERS),
         "count": pa.array(matches.count, mask=~counted | (matches.count == NOT_COUNTED)),
         "omitted": pa.array(matches.omitted, mask=~listed & (matches.omitted == 0)),
         "status": _named(matches.status, pa.array(STATUS)),

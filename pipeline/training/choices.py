@@ -27,7 +27,6 @@ FALLBACK_THRESHOLD = 0.2
 """Where there is nothing to choose one on; rare events need a low one."""
 KINDS_OF: dict[str, tuple[TreeKind, ...]] = {"hazard": ("hazard",), "forest": ("forest",), "auto": ("hazard",)}
 """Which trees are fitted for what the catalog asks; a forest is slow to ask, so it is chosen by name alone."""
-TREES = TreeSettings()
 THRESHOLD_OF_KIND = {"interval": 0.5, "most_likely": 0.1}
 """What `auto` means where a threshold is a mass that a forecast must hold, not a line between yes and no."""
 
@@ -84,9 +83,9 @@ def _with_trees(chosen: Choices, p: ForecastPattern, problem: Problem, settings:
         alone = _with_threshold(chosen, p, problem, settings)
         return replace(alone, warnings=(*alone.warnings, "no match in the sample to fit trees on: a chain is trained"))
     asked = tree_problem(problem, p.inputs, (chosen.settings.events_ahead,), chosen.pattern)
-    kinds = KINDS_OF[p.forecast.model]
+    kinds, grown = KINDS_OF[p.forecast.model], TreeSettings.of(settings.tree_events)
     everything = np.ones(len(problem.sequences), dtype=np.bool_)
-    found: dict[str, Trained] = {kind: train_on(kind, problem, asked.examples, everything, TREES) for kind in kinds}
+    found: dict[str, Trained] = {kind: train_on(kind, problem, asked.examples, everything, grown) for kind in kinds}
     judged: dict[str, Choices] = {
         kind: _with_threshold(
             chosen, p, problem, settings, fitted_trees(one.trees, asked.examples.inputs, problem.horizon)
@@ -98,7 +97,7 @@ def _with_trees(chosen: Choices, p: ForecastPattern, problem: Problem, settings:
     best, why = _best(judged, p.forecast.model == "auto")
     if best == "chain":
         return replace(judged[best], notes=why)
-    whole = fitted_on_all(found[best], asked.examples, everything & problem.sequences.scored, TREES)
+    whole = fitted_on_all(found[best], asked.examples, everything & problem.sequences.scored, grown)
     part = TreePart(asked.plan, whole.trees, int(everything.sum()))
     groups = (
         (f"the trees read {p.forecast.per} as they read other attributes: there are no models per {p.forecast.per}",)

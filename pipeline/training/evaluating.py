@@ -17,6 +17,7 @@ from foresail.models.scoring.report import Evaluation, ForecastPlace, PatternEva
 from foresail.models.scoring.thresholds import By, Costs, Criterion, Fold, folds_by_time, folds_by_track
 from foresail.models.scoring.tree_contenders import with_trees
 from foresail.models.suffix_tree import LearnSettings
+from foresail.models.trees.fitting import TreeSettings
 from foresail.patterns.catalog.entry import MOST_LEAVES
 from foresail.pipeline.errors import InputError
 from foresail.pipeline.progress import Progress
@@ -133,7 +134,7 @@ def _evaluated(
     per = p.forecast.per if groups is not None else None
     s = asked.settings
     contenders = standard_contenders(orders, learn, leaves, s.boosting_iterations, per, s.min_group_matches)
-    contenders = with_trees(contenders, choice.all_within, s.boosting_iterations)
+    contenders = with_trees(contenders, choice.all_within, TreeSettings.of(s.tree_events), s.boosting_iterations)
     scores = evaluate_contenders(problem, contenders, folds, gap, choice)
     return _report(p, problem, scores, choice, sample), scores
 

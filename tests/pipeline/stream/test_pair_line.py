@@ -187,7 +187,7 @@ def test_pairs_of_a_stream_are_recognised_and_forecast_as_in_a_batch(
     write_layers(tmp_path)
     (tmp_path / "patterns.yaml").write_text(CATALOG + HEARD_LONG, encoding="utf-8")
     expected, forecasts = batch(spark, tmp_path, rows)
-    assert set(expected["pattern"]) == {"stays", "hurries", "heard_long", *PAIRS}
+    assert set(expected["pattern"]) == {"stays", "hurries", "gathers_way", "heard_long", *PAIRS}
     settings = settings_in(
         tmp_path, broker, patterns=[str(tmp_path / "patterns.yaml"), *PAIRS], models=tmp_path / "models", emission="all"
     )

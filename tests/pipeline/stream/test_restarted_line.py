@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
-STAYS, HURRIES, TURNS = ("- name: " + part for part in CATALOG.split("- name: ")[1:])
-OTHERS = (
-    f"patterns:\n{TURNS}{HURRIES.replace('near ; far', 'far ; near').replace('name: hurries', 'name: slows')}{STAYS}"
-)
+STAYS, HURRIES, TURNS, GATHERS_WAY = ("- name: " + part for part in CATALOG.split("- name: ")[1:])
+SLOWS = HURRIES.replace("near ; far", "far ; near").replace("name: hurries", "name: slows")
+OTHERS = f"patterns:\n{TURNS}{SLOWS}{STAYS}{GATHERS_WAY}"
 
 
 def run(spark: "SparkSession", folder: Path, **stream: Any) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def test_in_a_whole_domain_patterns_of_pairs_are_left_out_with_the_way_out() -> 
 def test_patterns_of_pairs_that_do_not_fit_are_left_out_like_any_others() -> None:
     line = compiled({"positions": POSITIONS, "pairs": PAIRS})
     assert line.pairs is not None
-    assert list(line.pairs.entries) == ["tugging"]
+    assert list(line.pairs.entries) == ["left_together", "tugging"]
     assert "port_distance_m" in line.skipped["rendezvous"]
 
 
